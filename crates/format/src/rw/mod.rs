@@ -1,0 +1,1 @@
+//! The Reweave binary format.

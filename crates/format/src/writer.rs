@@ -1,0 +1,22 @@
+//! What writers of every format have in common.
+
+use reweave_trace::{Event, Names, Value};
+
+use crate::Error;
+
+/// Takes events one after another and writes them out in bounded memory.
+pub trait TraceWriter {
+    /// Writes one event, with the value it read and the value it wrote where they are known.
+    ///
+    /// `names` has the names of all ids in `event`; between calls it may only grow.
+    fn event(
+        &mut self,
+        names: &Names,
+        event: &Event,
+        read: Option<Value<'_>>,
+        written: Option<Value<'_>>,
+    ) -> Result<(), Error>;
+
+    /// Writes what is still held back and closes the document.
+    fn finish(&mut self) -> Result<(), Error>;
+}

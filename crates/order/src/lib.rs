@@ -1,0 +1,1 @@
+//! Clocks, chain orders and acyclicity.

@@ -1,0 +1,1 @@
+//! Trace literals, generators and the brute-force oracle, for tests.

@@ -1,0 +1,54 @@
+//! Events, and the immutable well-formed trace they make up.
+//!
+//! A trace is one observed run of a concurrent program. It is made with a [`Builder`], which takes events as
+//! they come and then checks the whole ([`Builder::finish`]) or mends it ([`Builder::repair`]); afterwards it
+//! never changes. What follows from the trace alone is computed beside it, once, by those who need it:
+//! [`Links`] (which write a read observed, which release ends a critical section, who woke a wait) and
+//! [`ProgramOrder`] (the events of each thread).
+//!
+//! ```
+//! use reweave_trace::{Builder, Event, EventValues, Links, Op};
+//!
+//! let mut builder = Builder::new();
+//! let (main, worker) = (builder.thread("main")?, builder.thread("worker")?);
+//! let (x, site) = (builder.variable("x")?, builder.site("main.c:3")?);
+//! let write = builder.push(Event { thread: main, op: Op::Write(x), site }, EventValues::NONE)?;
+//! let read = builder.push(Event { thread: worker, op: Op::Read(x), site }, EventValues::NONE)?;
+//! let trace = builder.finish()?;
+//!
+//! assert_eq!(Links::new(&trace).observed(read), Some(write));
+//! # Ok::<(), reweave_trace::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod build;
+mod capability;
+mod dependence;
+mod error;
+mod event;
+mod id;
+mod links;
+mod model;
+mod name;
+mod object;
+mod program_order;
+mod state;
+mod trace;
+mod value;
+mod wellformed;
+
+pub use build::Builder;
+pub use capability::Capabilities;
+pub use dependence::{DependenceBuilder, Dependences};
+pub use error::{Defect, Error, IllFormed};
+pub use event::{Access, Event, Kind, Op, Space};
+pub use id::{CallId, ConditionId, EventId, LockId, RegionId, SiteId, ThreadId, VarId};
+pub use links::{Links, WaitLink};
+pub use model::{Model, ParseModelError};
+pub use name::{MAX_NAME_BYTES, Names, Table};
+pub use object::Objects;
+pub use program_order::ProgramOrder;
+pub use state::{Holds, Memory};
+pub use trace::Trace;
+pub use value::{EventValues, Value, ValueId};
+pub use wellformed::Repairs;

@@ -1,0 +1,1 @@
+//! The binary event encoding shared by recorder and reader.

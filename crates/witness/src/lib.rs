@@ -1,0 +1,1 @@
+//! Witnesses, and the machine that checks them: the trusted base.

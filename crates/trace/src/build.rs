@@ -16,6 +16,21 @@ pub(crate) struct Columns {
     pub(crate) sites: Vec<SiteId>,
 }
 
+/// Events decoded apart, as columns of one length: what [`Builder::push`] takes one by one.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Batch<'b> {
+    /// The operations without their targets.
+    pub kinds: &'b [Kind],
+    /// The numbers of the threads.
+    pub threads: &'b [u32],
+    /// The numbers of the targets in their spaces; 0 where there is none.
+    pub targets: &'b [u32],
+    /// The numbers of the sites.
+    pub sites: &'b [u32],
+    /// The values, which must come from the builder; empty where no event has any.
+    pub values: &'b [EventValues],
+}
+
 /// Takes events in observed order, and makes a [`Trace`] of them if they can have been observed.
 #[derive(Clone, Default, Debug)]
 pub struct Builder {
@@ -28,6 +43,7 @@ pub struct Builder {
 macro_rules! interners {
     ($($(#[$doc:meta])* $method:ident -> $id:ident in $space:ident;)*) => {$(
         $(#[$doc])*
+        #[inline]
         pub fn $method(&mut self, name: &str) -> Result<$id, Error> {
             self.names.space_mut(Space::$space).intern(name).map($id)
         }
@@ -66,21 +82,25 @@ impl Builder {
     }
 
     /// The site with this text.
+    #[inline]
     pub fn site(&mut self, text: &str) -> Result<SiteId, Error> {
         self.names.sites.intern(text).map(SiteId)
     }
 
     /// The target called `name` in the space of `kind`, as a number for [`crate::Op::new`].
+    #[inline]
     pub fn target(&mut self, kind: Kind, name: &str) -> Result<u32, Error> {
         kind.space().map_or(Ok(0), |space| self.names.space_mut(space).intern(name))
     }
 
     /// The id of a value.
+    #[inline]
     pub fn value(&mut self, value: Value<'_>) -> Result<ValueId, Error> {
         self.values.pool.intern(value)
     }
 
     /// The names so far.
+    #[inline]
     pub fn names(&self) -> &Names {
         &self.names
     }
@@ -112,16 +132,72 @@ impl Builder {
             return Err(Error::TooMany { what: "events" });
         }
         let kind = event.op.kind();
-        let carried = EventValues {
-            read: values.read.filter(|_| kind.reads()),
-            written: values.written.filter(|_| kind.writes() && !matches!(kind, Kind::Alloc | Kind::Free)),
-        };
-        self.values.push(index, kind == Kind::Update, carried);
+        self.values.push(index, kind == Kind::Update, carried(kind, values));
         self.columns.kinds.push(kind);
         self.columns.threads.push(event.thread);
         self.columns.targets.push(event.op.target());
         self.columns.sites.push(event.site);
         Ok(EventId::from_index(index))
+    }
+
+    /// Makes room for exactly `events` more events, or says that there is not enough memory.
+    pub fn try_reserve(&mut self, events: usize) -> Result<(), Error> {
+        let Columns { kinds, threads, targets, sites } = &mut self.columns;
+        kinds
+            .try_reserve_exact(events)
+            .and_then(|()| threads.try_reserve_exact(events))
+            .and_then(|()| targets.try_reserve_exact(events))
+            .and_then(|()| sites.try_reserve_exact(events))
+            .map_err(|_| Error::TooMany { what: "events for the memory there is" })
+    }
+
+    /// Appends the events of `batch`, as if they had been pushed one by one.
+    ///
+    /// Ids that stand for no name of this builder are refused; then nothing is appended.
+    pub fn extend(&mut self, batch: &Batch<'_>) -> Result<(), Error> {
+        let (start, count) = (self.len(), batch.kinds.len());
+        if start + count >= u32::MAX as usize {
+            return Err(Error::TooMany { what: "events" });
+        }
+        if !self.knows_all(batch) {
+            return Err(Error::UnknownName);
+        }
+        self.columns.kinds.extend_from_slice(batch.kinds);
+        self.columns.threads.extend(batch.threads.iter().map(|&id| ThreadId(id)));
+        self.columns.targets.extend_from_slice(batch.targets);
+        self.columns.sites.extend(batch.sites.iter().map(|&id| SiteId(id)));
+        if batch.values.is_empty() {
+            self.values.skip(start + count);
+        } else {
+            for (i, (&kind, &values)) in batch.kinds.iter().zip(batch.values).enumerate() {
+                self.values.push(start + i, kind == Kind::Update, carried(kind, values));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the columns are of one length and each id in them has a name.
+    fn knows_all(&self, batch: &Batch<'_>) -> bool {
+        let count = batch.kinds.len();
+        let lengths = [batch.threads.len(), batch.targets.len(), batch.sites.len()];
+        let below = |ids: &[u32], limit: usize| {
+            ids.is_empty() || (ids.iter().fold(0, |max, &id| max.max(id)) as usize) < limit
+        };
+        // No early exits: a bad id is an exception, and without them the loops are several times as fast.
+        let mut limits = [1; Kind::ALL.len().next_power_of_two()];
+        for (limit, kind) in limits.iter_mut().zip(Kind::ALL) {
+            *limit = kind.space().map_or(1, |space| self.names.space(space).len() as u32);
+        }
+        let aimed = batch
+            .kinds
+            .iter()
+            .zip(batch.targets)
+            .fold(true, |known, (&kind, &id)| known & (id < limits[kind as usize % limits.len()]));
+        lengths == [count; 3]
+            && (batch.values.is_empty() || batch.values.len() == count)
+            && below(batch.threads, self.names.space(Space::Thread).len())
+            && below(batch.sites, self.names.sites.len())
+            && aimed
     }
 
     /// Appends the events of `block`, which were built apart, as if they had been pushed here.
@@ -188,5 +264,72 @@ impl Builder {
         let mut trace = Trace { columns, values, names, objects, capabilities };
         wellformed::check(&mut trace, repairs)?;
         Ok(trace)
+    }
+}
+
+/// The values that an operation of `kind` can have.
+#[inline]
+fn carried(kind: Kind, values: EventValues) -> EventValues {
+    EventValues {
+        read: values.read.filter(|_| kind.reads()),
+        written: values.written.filter(|_| kind.writes() && !matches!(kind, Kind::Alloc | Kind::Free)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Op;
+
+    fn named() -> Builder {
+        let mut builder = Builder::new();
+        builder.thread("t").unwrap();
+        builder.site("s").unwrap();
+        builder.variable("x").unwrap();
+        builder
+    }
+
+    #[test]
+    fn a_batch_is_its_events_one_by_one() {
+        let (mut one_by_one, mut at_once) = (named(), named());
+        let value = one_by_one.value(Value::Number(7)).unwrap();
+        let values = [EventValues { read: Some(value), written: Some(value) }, EventValues::NONE];
+        let (kinds, zeros) = ([Kind::Read, Kind::Branch], [0, 0]);
+        let event = |kind| Event { thread: ThreadId(0), op: Op::new(kind, 0), site: SiteId(0) };
+        for values in [[EventValues::NONE; 2], values, [EventValues::NONE; 2]] {
+            for (kind, values) in kinds.into_iter().zip(values) {
+                one_by_one.push(event(kind), values).unwrap();
+            }
+            let some = values.iter().any(|&v| v != EventValues::NONE);
+            let values = if some { &values[..] } else { &[] };
+            let batch = Batch { kinds: &kinds, threads: &zeros, targets: &zeros, sites: &zeros, values };
+            at_once.extend(&batch).unwrap();
+        }
+        let (one_by_one, at_once) = (one_by_one.finish().unwrap(), at_once.finish().unwrap());
+        assert_eq!(one_by_one.len(), at_once.len());
+        for id in at_once.ids() {
+            assert_eq!(at_once.event(id), one_by_one.event(id));
+            assert_eq!(at_once.values(id), one_by_one.values(id));
+        }
+    }
+
+    #[test]
+    fn a_batch_with_an_unknown_id_or_ragged_columns_is_refused() {
+        let good = Batch { kinds: &[Kind::Read], threads: &[0], targets: &[0], sites: &[0], values: &[] };
+        let bad = [
+            Batch { threads: &[1], ..good },
+            Batch { sites: &[1], ..good },
+            Batch { targets: &[1], ..good },
+            Batch { kinds: &[Kind::Acquire], ..good },
+            Batch { kinds: &[Kind::Begin], targets: &[1], ..good },
+            Batch { sites: &[], ..good },
+            Batch { values: &[EventValues::NONE; 2], ..good },
+        ];
+        let mut builder = named();
+        for batch in bad {
+            assert!(matches!(builder.extend(&batch), Err(Error::UnknownName)));
+        }
+        assert!(builder.is_empty());
+        assert!(builder.extend(&good).is_ok());
     }
 }

@@ -17,6 +17,9 @@ pub enum Error {
         /// What there are too many of.
         what: &'static str,
     },
+    /// An event of a batch refers to a name that was never defined.
+    #[error("an event refers to a name that was never defined")]
+    UnknownName,
     /// A name is longer than [`crate::MAX_NAME_BYTES`].
     #[error("a name is {bytes} bytes long: the limit is {limit}", limit = crate::MAX_NAME_BYTES)]
     NameTooLong {

@@ -202,6 +202,15 @@ impl Kind {
         matches!(self, Kind::Read | Kind::AtomicRead | Kind::Update)
     }
 
+    /// Whether the operation depends on nothing that its thread has read, as long as no branch says so: in the
+    /// `branch` models a tainted thread may still run it.
+    #[inline]
+    pub fn is_transparent(self) -> bool {
+        use Kind::*;
+        let access = matches!(self, Read | Write | AtomicRead | AtomicWrite);
+        access || matches!(self, Acquire | TryAcquire | Release | SharedAcquire | SharedRelease)
+    }
+
     /// Whether the operation writes a variable or an object.
     #[inline]
     pub fn writes(self) -> bool {

@@ -37,7 +37,7 @@ mod trace;
 mod value;
 mod wellformed;
 
-pub use build::Builder;
+pub use build::{Batch, Builder};
 pub use capability::Capabilities;
 pub use dependence::{DependenceBuilder, Dependences};
 pub use error::{Defect, Error, IllFormed};

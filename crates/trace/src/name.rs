@@ -1,9 +1,10 @@
 //! Interned names.
 
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use crate::id::NONE;
 use crate::{Error, Space};
 
 /// The longest name, in bytes. Names come from untrusted files.
@@ -15,9 +16,31 @@ pub struct Table {
     text: String,
     /// Where each name ends in `text`; it starts where the one before ends.
     ends: Vec<usize>,
-    ids: HashTable<u32>,
+    /// The names that are numbers, of which large traces are full.
+    numbers: Numbers,
+    /// The other names.
+    words: HashTable<Word>,
     hasher: DefaultHashBuilder,
 }
+
+/// A name's id with its hash: most comparisons of names, and all rehashing, end here, without a look at the text,
+/// which in a large table is a cache miss away.
+#[derive(Clone, Copy, Debug)]
+struct Word {
+    hash: u32,
+    id: u32,
+}
+
+impl Word {
+    /// The hash that places it in the table, which looks at the upper bits as well as the lower ones.
+    #[inline]
+    fn place(hash: u32) -> u64 {
+        u64::from(hash).wrapping_mul(SPREAD)
+    }
+}
+
+/// An odd number with its bits well mixed: the golden ratio.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Table {
     /// How many names there are.
@@ -34,33 +57,66 @@ impl Table {
     ///
     /// # Panics
     /// When `id` was not given out by this table.
+    #[inline]
     pub fn get(&self, id: u32) -> &str {
-        name(&self.text, &self.ends, id)
+        let id = id as usize;
+        let start = if id == 0 { 0 } else { self.ends[id - 1] };
+        &self.text[start..self.ends[id]]
     }
 
     /// The number of `name`, if it has one.
     pub fn find(&self, name: &str) -> Option<u32> {
-        let hash = self.hasher.hash_one(name);
-        self.ids.find(hash, |&id| self.get(id) == name).copied()
+        match number(name) {
+            Some(number) => self.numbers.find(number),
+            None => self.find_word(name, self.hash(name)),
+        }
     }
 
     /// The number of `name`, a new one where it has none yet.
+    #[inline]
     pub fn intern(&mut self, name: &str) -> Result<u32, Error> {
-        let Table { text, ends, ids, hasher } = self;
-        let hash = hasher.hash_one(name);
-        if let Some(&id) = ids.find(hash, |&id| self::name(text, ends, id) == name) {
+        if let Some(number) = number(name) {
+            if let Some(id) = self.numbers.find(number) {
+                return Ok(id);
+            }
+            let id = self.add(name)?;
+            self.numbers.insert(number, id, self.hasher.hash_one(0_u8));
             return Ok(id);
         }
+        let hash = self.hash(name);
+        if let Some(id) = self.find_word(name, hash) {
+            return Ok(id);
+        }
+        let id = self.add(name)?;
+        self.words.insert_unique(Word::place(hash), Word { hash, id }, |word| Word::place(word.hash));
+        Ok(id)
+    }
+
+    #[inline]
+    fn hash(&self, name: &str) -> u32 {
+        let mut hasher = self.hasher.build_hasher();
+        hasher.write(name.as_bytes());
+        let hash = hasher.finish();
+        (hash ^ hash >> 32) as u32
+    }
+
+    #[inline]
+    fn find_word(&self, name: &str, hash: u32) -> Option<u32> {
+        let same = |word: &Word| word.hash == hash && self.get(word.id) == name;
+        self.words.find(Word::place(hash), same).map(|word| word.id)
+    }
+
+    /// Adds a name that is not there yet.
+    fn add(&mut self, name: &str) -> Result<u32, Error> {
         if name.len() > MAX_NAME_BYTES {
             return Err(Error::NameTooLong { bytes: name.len() });
         }
-        if ends.len() >= u32::MAX as usize - 1 {
+        if self.ends.len() >= u32::MAX as usize - 1 {
             return Err(Error::TooMany { what: "names" });
         }
-        let id = ends.len() as u32;
-        text.push_str(name);
-        ends.push(text.len());
-        ids.insert_unique(hash, id, |&id| hasher.hash_one(self::name(text, ends, id)));
+        let id = self.ends.len() as u32;
+        self.text.push_str(name);
+        self.ends.push(self.text.len());
         Ok(id)
     }
 
@@ -75,10 +131,77 @@ impl Table {
     }
 }
 
-fn name<'t>(text: &'t str, ends: &[usize], id: u32) -> &'t str {
-    let id = id as usize;
-    let start = if id == 0 { 0 } else { ends[id - 1] };
-    &text[start..ends[id]]
+/// The number that `name` is the canonical decimal form of, up to 18 digits.
+#[inline]
+fn number(name: &str) -> Option<u64> {
+    let digits = name.as_bytes();
+    if digits.is_empty() || digits.len() > 18 || digits[0] == b'0' && digits.len() > 1 {
+        return None;
+    }
+    let mut number = 0;
+    for &digit in digits {
+        let digit = digit.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number = number * 10 + u64::from(digit);
+    }
+    Some(number)
+}
+
+/// The ids of names that are numbers: of small ones in a column, of others by hash. Neither needs a look at the text.
+#[derive(Clone, Default, Debug)]
+struct Numbers {
+    /// Entry n is the id of the number n; at most a few times as long as there are numbers.
+    small: Vec<u32>,
+    large: HashTable<(u64, u32)>,
+    /// The least number that is in `large`, though it may be small by now.
+    least_large: Option<u64>,
+    count: u64,
+    /// Random, as the numbers come from untrusted files.
+    seed: u64,
+}
+
+impl Numbers {
+    #[inline]
+    fn place(seed: u64, number: u64) -> u64 {
+        let product = u128::from(number ^ seed) * u128::from(SPREAD ^ seed.rotate_left(32) | 1);
+        (product >> 64) as u64 ^ product as u64
+    }
+
+    #[inline]
+    fn find(&self, number: u64) -> Option<u32> {
+        if let Some(&id) = self.small.get(number as usize)
+            && id != NONE
+        {
+            return Some(id);
+        }
+        if self.least_large.is_none_or(|least| number < least) {
+            return None;
+        }
+        let place = Numbers::place(self.seed, number);
+        self.large.find(place, |&(other, _)| other == number).map(|&(_, id)| id)
+    }
+
+    /// Adds a number that is not there yet. The first one brings the seed.
+    fn insert(&mut self, number: u64, id: u32, seed: u64) {
+        if self.count == 0 {
+            self.seed = seed;
+        }
+        self.count += 1;
+        if number >= self.small.len() as u64 && number < 2 * self.count + 64 {
+            self.small.resize((2 * number + 64) as usize, NONE);
+        }
+        match self.small.get_mut(number as usize) {
+            Some(entry) => *entry = id,
+            None => {
+                let place = Numbers::place(self.seed, number);
+                self.large
+                    .insert_unique(place, (number, id), |&(number, _)| Numbers::place(self.seed, number));
+                self.least_large = Some(self.least_large.map_or(number, |least| least.min(number)));
+            }
+        }
+    }
 }
 
 /// All names of a trace, one table a space, and the sites.
@@ -91,11 +214,13 @@ pub struct Names {
 
 impl Names {
     /// The names of one space.
+    #[inline]
     pub fn space(&self, space: Space) -> &Table {
         &self.spaces[space as usize]
     }
 
     /// The names of one space, to add to.
+    #[inline]
     pub fn space_mut(&mut self, space: Space) -> &mut Table {
         &mut self.spaces[space as usize]
     }
@@ -114,6 +239,28 @@ mod tests {
         assert_eq!(table.iter().collect::<Vec<_>>(), ["b", "a", "", "c"]);
         assert_eq!(table.find("c"), Some(3));
         assert_eq!(table.find("d"), None);
+    }
+
+    #[test]
+    fn numbers_are_names_like_any_other() {
+        // Dense, sparse, and sparse ones that become dense; not canonical; too long to be a number; not a number.
+        let mut names: Vec<String> =
+            ["00", "01", "+1", "", "1x", "9999999999999999999", "18446744073709551616"]
+                .map(String::from)
+                .to_vec();
+        names.extend([u64::MAX, 1 << 40, 700, 300, 130, 65, 0].map(|number| number.to_string()));
+        names.extend((0..1000_u64).map(|number| number.to_string()));
+        names.extend((0..1000_u64).map(|number| (number * 12_345_678_901).to_string()));
+        let (mut table, mut naive) = (Table::default(), Vec::<&str>::new());
+        for name in names.iter().chain(&names) {
+            let expected = naive.iter().position(|known| known == name);
+            assert_eq!(table.find(name), expected.map(|id| id as u32));
+            assert_eq!(table.intern(name).unwrap() as usize, expected.unwrap_or(naive.len()));
+            if expected.is_none() {
+                naive.push(name);
+            }
+        }
+        assert!(table.iter().eq(naive));
     }
 
     #[test]

@@ -80,9 +80,16 @@ impl Pool {
         }
     }
 
+    #[inline]
     pub(crate) fn intern(&mut self, value: Value<'_>) -> Result<ValueId, Error> {
+        match value {
+            Value::Number(number) if number < POOL as u64 => Ok(ValueId(number as u32)),
+            _ => self.intern_large(value),
+        }
+    }
+
+    fn intern_large(&mut self, value: Value<'_>) -> Result<ValueId, Error> {
         let number = match value {
-            Value::Number(number) if number < POOL as u64 => return Ok(ValueId(number as u32)),
             Value::Number(number) => number,
             Value::Text(text) => {
                 let id = self.texts.intern(text)?;
@@ -129,6 +136,7 @@ impl Values {
     }
 
     /// Appends the values of event number `event`, an update or not.
+    #[inline]
     pub(crate) fn push(&mut self, event: usize, update: bool, values: EventValues) {
         let entry = |value: Option<ValueId>| value.map_or(NONE, |id| id.0);
         if self.column.is_empty() {
@@ -145,6 +153,13 @@ impl Values {
             }
             EventValues { read, written } => entry(read.or(written)),
         });
+    }
+
+    /// Appends events without values, up to event number `end`.
+    pub(crate) fn skip(&mut self, end: usize) {
+        if !self.column.is_empty() {
+            self.column.resize(end, NONE);
+        }
     }
 
     pub(crate) fn get(&self, event: usize, update: bool, reads: bool) -> EventValues {

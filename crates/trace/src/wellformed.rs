@@ -165,9 +165,10 @@ impl<'t> Pass<'t> {
 
     /// `fork(151)` where no thread is called `151` but one is called `T151` means the latter.
     fn rename_threads(&mut self) -> Result<(), Error> {
+        // A skipped position still shows what its thread is called.
         let mut runs = vec![false; self.threads.len()];
-        for (thread, kind) in self.trace.columns.threads.iter().zip(&self.trace.columns.kinds) {
-            runs[thread.index()] |= *kind != Kind::Skip;
+        for thread in &self.trace.columns.threads {
+            runs[thread.index()] = true;
         }
         let names = self.trace.names.space(Space::Thread);
         let meant: Vec<Option<u32>> = (0..names.len() as u32)

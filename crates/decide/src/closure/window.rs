@@ -1,0 +1,248 @@
+//! The events of a cone from some position of the trace on, and what the rules ask about them.
+
+use std::ops::Range;
+
+use hashbrown::HashMap;
+use reweave_order::chain::Node;
+use reweave_trace::{EventId, LockId, Op, ThreadId, VarId};
+
+use crate::cone::Cone;
+use crate::must::Must;
+use crate::prepare::{Prepared, Section};
+
+/// A window on a cone.
+pub(super) struct Window {
+    /// Per thread, the positions that it has.
+    spans: Vec<Range<u32>>,
+    /// The reads that have to be clean and bind to one write or to the initial value.
+    pub(super) reads: Vec<BoundRead>,
+    /// Per variable that such a read reads and per thread, its writes in order.
+    pub(super) writes: HashMap<VarId, Vec<(u32, Vec<EventId>)>>,
+    /// The sections entered, per lock and thread, in order.
+    pub(super) sections: Vec<(LockId, Vec<(u32, Vec<Section>)>)>,
+    /// The waits that nothing woke and that have to be clean.
+    pub(super) quiet_waits: Vec<EventId>,
+    /// The waits that were woken.
+    pub(super) woken_waits: Vec<EventId>,
+}
+
+/// A read that has to observe this.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BoundRead {
+    pub(super) read: EventId,
+    pub(super) variable: VarId,
+    /// None is the initial value.
+    pub(super) write: Option<EventId>,
+}
+
+impl Window {
+    pub(super) fn new(prepared: &Prepared<'_>, must: &Must<'_>, cone: &Cone, prefix: u32) -> Window {
+        let spans = cone
+            .cuts
+            .iter()
+            .enumerate()
+            .map(|(thread, &cut)| {
+                let events = prepared.order.of(ThreadId::from_index(thread));
+                let start = events.partition_point(|event| event.0 < prefix) as u32;
+                start.min(cut)..cut
+            })
+            .collect();
+        let mut window = Window {
+            spans,
+            reads: Vec::new(),
+            writes: HashMap::new(),
+            sections: Vec::new(),
+            quiet_waits: Vec::new(),
+            woken_waits: Vec::new(),
+        };
+        window.find_reads(prepared, must, cone);
+        window.find_writes(prepared);
+        window.find_sections(prepared);
+        window
+    }
+
+    /// The span of each chain of the must order; the clean chains have none.
+    pub(super) fn ranges(&self) -> Vec<Range<u32>> {
+        let clean = std::iter::repeat_n(0..0, self.spans.len());
+        self.spans.iter().cloned().chain(clean).collect()
+    }
+
+    /// The position in its thread of the first event of a chain.
+    pub(super) fn start(&self, chain: u32) -> u32 {
+        self.spans[chain as usize].start
+    }
+
+    /// How many events of a thread the window has.
+    pub(super) fn length(&self, thread: u32) -> u32 {
+        self.spans[thread as usize].len() as u32
+    }
+
+    pub(super) fn threads(&self) -> u32 {
+        self.spans.len() as u32
+    }
+
+    /// The node of an event, if it is in the window.
+    pub(super) fn node(&self, prepared: &Prepared<'_>, event: EventId) -> Option<Node> {
+        let (thread, position) = (prepared.trace.thread(event), prepared.position(event));
+        let span = &self.spans[thread.index()];
+        span.contains(&position).then(|| Node::new(thread.0, position - span.start))
+    }
+
+    pub(super) fn event(&self, prepared: &Prepared<'_>, node: Node) -> EventId {
+        let start = self.spans[node.chain as usize].start;
+        prepared.event_at(ThreadId(node.chain), start + node.position)
+    }
+
+    fn events<'a>(&'a self, prepared: &'a Prepared<'_>) -> impl Iterator<Item = EventId> + 'a {
+        self.spans.iter().enumerate().flat_map(|(thread, span)| {
+            let events = prepared.order.of(ThreadId::from_index(thread));
+            events[span.start as usize..span.end as usize].iter().copied()
+        })
+    }
+
+    /// Finds what has to be clean: up to the last event that a tainted thread may not run and, from a read that has
+    /// to be clean, on to the reads that the write it observes may depend on.
+    fn find_reads(&mut self, prepared: &Prepared<'_>, must: &Must<'_>, cone: &Cone) {
+        let mut found: Vec<EventId> = Vec::new();
+        if must.model().by_dependence() {
+            self.find_needed_reads(prepared, &mut found);
+        } else {
+            self.find_reads_before(prepared, must, cone, &mut found);
+        }
+        found.sort_unstable();
+        found.dedup();
+        for event in found {
+            let op = prepared.trace.op(event);
+            match op {
+                Op::Wait(_) => self.quiet_waits.push(event),
+                _ => {
+                    let Some(access) = op.access() else { continue };
+                    let write = must.binding_write(event);
+                    if write.is_some() || must.binds_to_initial(event) {
+                        self.reads.push(BoundRead { read: event, variable: access.variable, write });
+                    }
+                }
+            }
+        }
+        let woken = |&event: &EventId| prepared.links.wait(event).is_some_and(|link| link.waker.is_some());
+        let waits: Vec<EventId> = self
+            .events(prepared)
+            .filter(|&e| matches!(prepared.trace.op(e), Op::Wait(_)))
+            .filter(woken)
+            .collect();
+        self.woken_waits = waits;
+    }
+
+    fn find_reads_before(
+        &self,
+        prepared: &Prepared<'_>,
+        must: &Must<'_>,
+        cone: &Cone,
+        found: &mut Vec<EventId>,
+    ) {
+        let mut clean_up_to: Vec<u32> = self.spans.iter().map(|span| span.start).collect();
+        let mut todo: Vec<(usize, u32)> = Vec::new();
+        for (thread, span) in self.spans.iter().enumerate() {
+            let events = prepared.order.of(ThreadId::from_index(thread));
+            let next = cone.next[thread].filter(|&event| must.restricts(prepared.trace.op(event)));
+            let last = events[span.start as usize..span.end as usize]
+                .iter()
+                .rposition(|&event| must.restricts(prepared.trace.op(event)));
+            let bound = match next {
+                Some(_) => span.end,
+                None => last.map_or(span.start, |last| span.start + last as u32),
+            };
+            todo.push((thread, bound));
+        }
+        while let Some((thread, bound)) = todo.pop() {
+            let events = prepared.order.of(ThreadId::from_index(thread));
+            let from = clean_up_to[thread];
+            for position in from..bound.min(self.spans[thread].end) {
+                let event = events[position as usize];
+                let kind = prepared.trace.kind(event);
+                let quiet = prepared.links.wait(event).is_some_and(|link| link.waker.is_none());
+                if kind.reads() || quiet && must.model() != reweave_trace::Model::Sync {
+                    found.push(event);
+                }
+                if kind.reads()
+                    && let Some(write) = must.binding_write(event)
+                {
+                    todo.push((prepared.trace.thread(write).index(), prepared.position(write)));
+                }
+            }
+            clean_up_to[thread] = from.max(bound.min(self.spans[thread].end));
+        }
+        // An update runs only when it is clean itself.
+        found
+            .extend(self.events(prepared).filter(|&event| matches!(prepared.trace.op(event), Op::Update(_))));
+    }
+
+    fn find_needed_reads(&self, prepared: &Prepared<'_>, found: &mut Vec<EventId>) {
+        let Some(table) = prepared.dependences else { return };
+        for event in self.events(prepared) {
+            let needed = table.needs(event).iter().copied();
+            found.extend(needed.filter(|&read| self.node(prepared, read).is_some()));
+            if matches!(prepared.trace.op(event), Op::Update(_)) {
+                found.push(event);
+            }
+        }
+        found.retain(|&event| {
+            let woken = prepared.links.wait(event).is_some_and(|link| link.waker.is_some());
+            !woken
+        });
+    }
+
+    fn find_writes(&mut self, prepared: &Prepared<'_>) {
+        for read in &self.reads {
+            self.writes.entry(read.variable).or_default();
+        }
+        let all: Vec<EventId> = self.events(prepared).filter(|&e| prepared.trace.kind(e).writes()).collect();
+        let mut fields: HashMap<VarId, Vec<VarId>> = HashMap::new();
+        let mut variables: Vec<VarId> = self.reads.iter().map(|read| read.variable).collect();
+        variables.sort_unstable();
+        variables.dedup();
+        for variable in variables {
+            for object in prepared.trace.objects().around(variable) {
+                fields.entry(object).or_default().push(variable);
+            }
+        }
+        for event in all {
+            let Some(access) = prepared.trace.op(event).access() else { continue };
+            let thread = prepared.trace.thread(event).0;
+            if access.lifetime {
+                for &field in fields.get(&access.variable).into_iter().flatten() {
+                    push(self.writes.entry(field).or_default(), thread, event);
+                }
+            } else if let Some(writes) = self.writes.get_mut(&access.variable) {
+                push(writes, thread, event);
+            }
+        }
+    }
+
+    fn find_sections(&mut self, prepared: &Prepared<'_>) {
+        let mut places: HashMap<LockId, usize> = HashMap::new();
+        let mut found: Vec<(LockId, Vec<(u32, Vec<Section>)>)> = Vec::new();
+        for event in self.events(prepared) {
+            let (Op::Acquire(lock) | Op::TryAcquire(lock) | Op::SharedAcquire(lock)) =
+                prepared.trace.op(event)
+            else {
+                continue;
+            };
+            let Some(section) = prepared.section(lock, event) else { continue };
+            let place = *places.entry(lock).or_insert_with(|| {
+                found.push((lock, Vec::new()));
+                found.len() - 1
+            });
+            push(&mut found[place].1, section.thread.0, *section);
+        }
+        found.retain(|(_, threads)| threads.len() > 1);
+        self.sections = found;
+    }
+}
+
+fn push<T>(lists: &mut Vec<(u32, Vec<T>)>, thread: u32, item: T) {
+    match lists.last_mut() {
+        Some((last, items)) if *last == thread => items.push(item),
+        _ => lists.push((thread, vec![item])),
+    }
+}

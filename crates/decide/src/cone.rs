@@ -1,0 +1,161 @@
+//! The cone of a query: what has to run, whatever the schedule.
+//!
+//! A thread with an event that is to be next is cut exactly there; every other thread runs at least as far as the
+//! must order says that the query's events need. Critical sections add to it: where a thread is cut inside one, a
+//! section on the same lock that another thread of the cone enters must be closed before.
+//!
+//! The cone is a lower bound: threads may have to run further, and which of them close their sections can be a
+//! choice. That is for the later stages.
+
+use reweave_trace::{EventId, Space, ThreadId};
+use reweave_witness::Claim;
+
+use crate::must::Must;
+use crate::prepare::{Prepared, Section};
+use crate::verdict::{Step, Why};
+
+/// How far each thread runs at least.
+#[derive(Clone, Debug)]
+pub(crate) struct Cone {
+    /// Per thread, how many events.
+    pub(crate) cuts: Vec<u32>,
+    /// Per thread, the event that is to be next.
+    pub(crate) next: Vec<Option<EventId>>,
+    /// The events that made a thread run as far as it does, for explanations.
+    roots: Vec<Root>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Root {
+    event: EventId,
+    /// Whether the event runs, or is only next.
+    runs: bool,
+    why: RootWhy,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum RootWhy {
+    Asked,
+    /// It closes a section that another thread, cut inside its own, keeps out.
+    Closes(Section),
+}
+
+impl Cone {
+    /// The cone of `claim`, or why it has none.
+    pub(crate) fn new(prepared: &Prepared<'_>, must: &Must<'_>, claim: &Claim) -> Result<Cone, Vec<Step>> {
+        let threads = prepared.order.threads();
+        let mut cone = Cone { cuts: vec![0; threads], next: vec![None; threads], roots: Vec::new() };
+        let (next, run) = asked(claim);
+        for &event in &next {
+            cone.next[prepared.trace.thread(event).index()] = Some(event);
+        }
+        for event in next {
+            cone.add(prepared, must, Root { event, runs: false, why: RootWhy::Asked })?;
+        }
+        for event in run {
+            cone.add(prepared, must, Root { event, runs: true, why: RootWhy::Asked })?;
+        }
+        cone.close_sections(prepared, must)?;
+        Ok(cone)
+    }
+
+    /// Whether the event runs in every schedule that the query asks for.
+    pub(crate) fn contains(&self, prepared: &Prepared<'_>, event: EventId) -> bool {
+        prepared.position(event) < self.cuts[prepared.trace.thread(event).index()]
+    }
+
+    /// `event` has to run, because it closes a section that excludes `section`.
+    pub(crate) fn add_release(
+        &mut self,
+        prepared: &Prepared<'_>,
+        must: &Must<'_>,
+        event: EventId,
+        section: Section,
+    ) -> Result<(), Vec<Step>> {
+        self.add(prepared, must, Root { event, runs: true, why: RootWhy::Closes(section) })
+    }
+
+    fn add(&mut self, prepared: &Prepared<'_>, must: &Must<'_>, root: Root) -> Result<(), Vec<Step>> {
+        self.roots.push(root);
+        for thread in (0..self.cuts.len()).map(ThreadId::from_index) {
+            let own = prepared.trace.thread(root.event) == thread;
+            let needed = must.needed(root.event, thread) + u32::from(own && root.runs);
+            if needed <= self.cuts[thread.index()] {
+                continue;
+            }
+            if let Some(next) = self.next[thread.index()]
+                && needed > prepared.position(next)
+            {
+                return Err(contradiction(must, root, next));
+            }
+            self.cuts[thread.index()] = needed;
+        }
+        Ok(())
+    }
+
+    /// Closes what must be closed because another thread is cut inside a section on the same lock.
+    fn close_sections(&mut self, prepared: &Prepared<'_>, must: &Must<'_>) -> Result<(), Vec<Step>> {
+        let mut held: Vec<Section> = Vec::new();
+        for lock in (0..prepared.trace.count(Space::Lock)).map(reweave_trace::LockId::from_index) {
+            if self.next.iter().all(Option::is_none) {
+                break;
+            }
+            let open = prepared.sections(lock).filter(|section| {
+                let next = self.next[section.thread.index()];
+                next.is_some_and(|next| {
+                    section.acquire < next && section.release.is_none_or(|release| release >= next)
+                })
+            });
+            held.extend(open);
+        }
+        loop {
+            let before = self.roots.len();
+            for section in &held {
+                let entered: Vec<Section> = prepared
+                    .sections(section.lock)
+                    .filter(|other| section.excludes(other) && self.contains(prepared, other.acquire))
+                    .copied()
+                    .collect();
+                for other in entered {
+                    let Some(release) = other.release else { return Err(both_open(section, &other)) };
+                    if !self.contains(prepared, release) {
+                        self.add_release(prepared, must, release, *section)?;
+                    }
+                }
+            }
+            if self.roots.len() == before {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// The events that a claim wants next, and those that it wants to run.
+fn asked(claim: &Claim) -> (Vec<EventId>, Vec<EventId>) {
+    match claim {
+        Claim::CoEnabled(events) | Claim::Deadlock(events) => (events.clone(), Vec::new()),
+        Claim::Sequence { events, .. } => (Vec::new(), events.clone()),
+        Claim::Before { pairs, .. } => (Vec::new(), pairs.iter().flat_map(|&(a, b)| [a, b]).collect()),
+    }
+}
+
+/// The root needs `next` or something after it to run, but `next` is to be next.
+fn contradiction(must: &Must<'_>, root: Root, next: EventId) -> Vec<Step> {
+    let mut steps = if root.event == next { Vec::new() } else { must.path(next, root.event) };
+    match root.why {
+        RootWhy::Asked => steps.push(Step { from: root.event, to: next, why: Why::Asked }),
+        RootWhy::Closes(section) => {
+            steps.push(Step { from: root.event, to: section.acquire, why: Why::Mutex(section.lock) });
+            steps.push(Step { from: section.acquire, to: next, why: Why::Asked });
+        }
+    }
+    steps
+}
+
+/// Two sections that exclude each other would both stay open.
+fn both_open(a: &Section, b: &Section) -> Vec<Step> {
+    vec![
+        Step { from: a.acquire, to: b.acquire, why: Why::Mutex(a.lock) },
+        Step { from: b.acquire, to: a.acquire, why: Why::Mutex(a.lock) },
+    ]
+}

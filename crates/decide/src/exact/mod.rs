@@ -1,0 +1,260 @@
+//! The exact stage: a search that is complete for any number of threads.
+//!
+//! Satisfiability modulo a strict order, after the polygraphs of "Precisely Deciding Control State Reachability in
+//! Concurrent Traces with Limited Observability", with two differences. How far each thread runs, and so which
+//! critical sections stay open, is part of the search. And nothing is encoded in advance: the solver proposes how
+//! far threads run and a few edges, the proposal is put into an order as close to the observed one as the edges
+//! allow, and the [`audit`] adds clauses for what that schedule breaks. Most of a trace can run as it did, so most
+//! of its constraints are never looked at.
+//!
+//! *Windows*: a query is first asked under the assumption that the trace's first events run as observed, as many as
+//! possible. The assumption is a literal; when a refutation does not use it, it holds without the window too.
+//!
+//! *Sound*: a schedule that breaks nothing is given to the checker like any other. *Complete*: the clauses hold for
+//! every feasible schedule, and each round excludes an assignment of finitely many.
+
+mod audit;
+mod encode;
+mod explain;
+mod linear;
+mod solver;
+
+use reweave_trace::{EventId, Kind, Model, Op, ThreadId};
+use reweave_witness::{Claim, Witness};
+
+use audit::Audit;
+use encode::{Encoding, Point, Term};
+use linear::{Demands, linearise};
+use solver::{BatsatSolver, Lit, Outcome, Solver};
+
+use crate::limits::windows;
+use crate::prepare::{Prepared, Section};
+use crate::verdict::Demand;
+use crate::{Limits, Reason};
+
+/// What the exact stage found.
+pub(crate) enum Found {
+    Schedule(Witness),
+    Clash(Vec<Demand>),
+    Nothing(Reason),
+}
+
+/// The exact stage for one trace and model; what it learns on one query helps with the next.
+pub(crate) struct Exact<'p> {
+    code: Encoding<'p, BatsatSolver>,
+    audited: u64,
+}
+
+/// A query in the terms of the encoding.
+struct Goal {
+    assumptions: Vec<(Lit, Demand)>,
+    next: Vec<EventId>,
+    /// Pairs with nothing in between, and the literal that asks for it.
+    adjacent: Vec<(EventId, EventId, Lit)>,
+    /// The event observed first of those that the query names.
+    earliest: EventId,
+}
+
+impl<'p> Exact<'p> {
+    pub(crate) fn new(prepared: &'p Prepared<'p>, model: Model) -> Exact<'p> {
+        Exact { code: Encoding::new(prepared, model, BatsatSolver::new()), audited: 0 }
+    }
+
+    /// Searches for a schedule that shows `claim`.
+    pub(crate) fn search(&mut self, claim: &Claim, limits: &Limits) -> Found {
+        let start = self.work();
+        let limits = Limits { work: limits.work.map(|work| start + work), stop: limits.stop.clone() };
+        let goal = self.goal(claim);
+        for size in windows() {
+            let prefix = self.code.prepared.prefix(self.code.model, goal.earliest, size);
+            let window = (prefix > 0).then(|| self.code.window(prefix));
+            match self.search_window(&goal, prefix, window, &limits) {
+                Found::Clash(_) if window.is_none() => return self.explain(&goal, &limits),
+                Found::Clash(core) if core.is_empty() => return self.explain(&goal, &limits),
+                Found::Clash(_) => {}
+                found => return found,
+            }
+        }
+        Found::Nothing(Reason::Inconclusive)
+    }
+
+    fn work(&self) -> u64 {
+        self.audited + self.code.solver.work()
+    }
+
+    /// Alternates search and audit until there is a schedule or a clash. A clash is empty when it does not depend
+    /// on the window.
+    fn search_window(&mut self, goal: &Goal, prefix: u32, window: Option<Lit>, limits: &Limits) -> Found {
+        let mut assumptions: Vec<Lit> = goal.assumptions.iter().map(|&(literal, _)| literal).collect();
+        assumptions.extend(goal.adjacent.iter().map(|&(_, _, literal)| literal));
+        assumptions.extend(window);
+        loop {
+            if limits.stopped() {
+                return Found::Nothing(Reason::Stopped);
+            }
+            if limits.work.is_some_and(|work| self.work() > work) {
+                return Found::Nothing(Reason::Work);
+            }
+            match self.code.solver.solve(&assumptions, limits) {
+                Outcome::Satisfiable => {}
+                Outcome::Unsatisfiable(core) => {
+                    let in_window = window.is_some_and(|window| core.contains(&window));
+                    let demand = Demand::Asked(goal.earliest);
+                    return Found::Clash(if in_window { vec![demand] } else { Vec::new() });
+                }
+                Outcome::Stopped if limits.stopped() => return Found::Nothing(Reason::Stopped),
+                Outcome::Stopped => return Found::Nothing(Reason::Work),
+            }
+            let known = self.code.size();
+            if let Some(schedule) = self.round(goal, prefix, window) {
+                return Found::Schedule(Witness { prefix, tail: schedule });
+            }
+            if self.code.size() == known {
+                debug_assert!(
+                    false,
+                    "every round excludes an assignment: {:?} prefix {prefix} rules {:#?}",
+                    goal.assumptions,
+                    self.code.rules.iter().map(|r| r.demand).collect::<Vec<_>>()
+                );
+                return Found::Nothing(Reason::Inconclusive);
+            }
+        }
+    }
+
+    /// One proposal of the solver: a schedule that breaks nothing, or new clauses.
+    fn round(&mut self, goal: &Goal, prefix: u32, window: Option<Lit>) -> Option<Vec<EventId>> {
+        let mut edges = self.code.permanent.clone();
+        let chosen = self.code.edge_list.iter().filter(|&&(_, _, literal)| self.code.solver.value(literal));
+        let chosen: Vec<(EventId, EventId, Lit)> = chosen.copied().collect();
+        let threads = self.code.prepared.order.threads();
+        let cuts: Vec<u32> =
+            (0..threads).map(|thread| self.cut(ThreadId::from_index(thread), prefix)).collect();
+        let mut fits = true;
+        for (from, to, literal) in chosen {
+            let backwards = to.0 < prefix && from > to;
+            if let Some(window) = window.filter(|_| backwards && self.runs(&cuts, from)) {
+                self.code.not_in_window(window, literal);
+                fits = false;
+            }
+            edges.push((from, to));
+        }
+        if !fits {
+            return None;
+        }
+        let pairs: Vec<(EventId, EventId)> = goal.adjacent.iter().map(|&(a, b, _)| (a, b)).collect();
+        let demands = Demands { prefix, cuts: &cuts, edges: &edges, adjacent: &pairs };
+        let schedule = linearise(self.code.prepared, &demands);
+        self.audited += schedule.len() as u64 + 1;
+        let runs = Audit::new(&mut self.code, prefix).run(&schedule, &goal.next);
+        let together = self.audit_adjacent(goal, &schedule);
+        (runs && together).then_some(schedule)
+    }
+
+    fn cut(&self, thread: ThreadId, prefix: u32) -> u32 {
+        let inside = self.code.prepared.order.of(thread).partition_point(|event| event.0 < prefix) as u32;
+        self.code.cut(thread).max(inside)
+    }
+
+    fn runs(&self, cuts: &[u32], event: EventId) -> bool {
+        self.code.prepared.position(event) < cuts[self.code.prepared.trace.thread(event).index()]
+    }
+
+    /// Adds clauses for what stands between two events that should be adjacent.
+    fn audit_adjacent(&mut self, goal: &Goal, schedule: &[EventId]) -> bool {
+        let mut together = true;
+        for &(a, b, literal) in &goal.adjacent {
+            let place = |event| schedule.iter().position(|&e| e == event);
+            let (Some(from), Some(to)) = (place(a), place(b)) else { continue };
+            for &other in schedule.get(from + 1..to).unwrap_or_default() {
+                together = false;
+                let runs = self.code.runs(other);
+                let earlier = self.code.before(Point::Run(other), Point::Run(a));
+                let later = self.code.before(Point::Run(b), Point::Run(other));
+                let demand = Demand::AskedAdjacent(a, b, other);
+                self.code.rule(&[(!literal).into(), (!runs).into(), earlier, later], demand);
+            }
+        }
+        together
+    }
+
+    fn goal(&mut self, claim: &Claim) -> Goal {
+        let mut goal = Goal {
+            assumptions: Vec::new(),
+            next: Vec::new(),
+            adjacent: Vec::new(),
+            earliest: EventId(u32::MAX),
+        };
+        match claim {
+            Claim::CoEnabled(events) => self.ask_next(&mut goal, events),
+            Claim::Deadlock(acquires) => {
+                self.ask_next(&mut goal, acquires);
+                if let [acquire] = acquires[..] {
+                    self.ask_dead_holder(&mut goal, acquire);
+                }
+            }
+            Claim::Sequence { events, adjacent } => {
+                if let [only] = events[..] {
+                    self.ask_run(&mut goal, only);
+                }
+                let pairs: Vec<_> = events.windows(2).map(|pair| (pair[0], pair[1])).collect();
+                self.ask_before(&mut goal, &pairs, adjacent);
+            }
+            Claim::Before { pairs, adjacent } => self.ask_before(&mut goal, pairs, adjacent),
+        }
+        goal
+    }
+
+    fn ask_next(&mut self, goal: &mut Goal, events: &[EventId]) {
+        for &event in events {
+            let next = self.code.next(event);
+            goal.assumptions.push((next, Demand::AskedNext(event)));
+            goal.next.push(event);
+            goal.earliest = goal.earliest.min(event);
+        }
+    }
+
+    fn ask_run(&mut self, goal: &mut Goal, event: EventId) {
+        let runs = self.code.runs(event);
+        goal.assumptions.push((runs, Demand::Asked(event)));
+        goal.earliest = goal.earliest.min(event);
+    }
+
+    fn ask_before(&mut self, goal: &mut Goal, pairs: &[(EventId, EventId)], adjacent: &[usize]) {
+        for (place, &(a, b)) in pairs.iter().enumerate() {
+            self.ask_run(goal, a);
+            self.ask_run(goal, b);
+            // Pairs of one thread were looked at before the search.
+            if let Term::Lit(before) = self.code.before(Point::Run(a), Point::Run(b)) {
+                goal.assumptions.push((before, Demand::AskedBefore(a, b)));
+            }
+            if adjacent.contains(&place) {
+                let literal = self.code.fresh();
+                goal.adjacent.push((a, b, literal));
+            }
+        }
+    }
+
+    /// A deadlock of one: the lock is held by a thread that has ended.
+    fn ask_dead_holder(&mut self, goal: &mut Goal, acquire: EventId) {
+        let prepared = self.code.prepared;
+        let (Op::Acquire(lock) | Op::SharedAcquire(lock)) = prepared.trace.op(acquire) else { return };
+        let shared = prepared.trace.kind(acquire) == Kind::SharedAcquire;
+        let thread = prepared.trace.thread(acquire);
+        let blocks = |section: &&Section| section.thread != thread && !(shared && section.shared);
+        let holders: Vec<Section> = prepared.sections(lock).filter(blocks).copied().collect();
+        let literal = self.code.fresh();
+        let demand = Demand::DeadHolder { acquire };
+        let mut clause = vec![Term::Lit(!literal)];
+        for section in holders {
+            let ends =
+                prepared.order.of(section.thread).iter().filter(|&&e| prepared.trace.kind(e) == Kind::End);
+            let Some(&end) = ends.into_iter().next() else { continue };
+            let held = self.code.held_at(&section, Point::Next(acquire), demand);
+            let ended = self.code.runs(end);
+            self.code.rule(&[(!held).into(), ended.into()], demand);
+            clause.push(held.into());
+        }
+        self.code.rule(&clause, demand);
+        goal.assumptions.push((literal, demand));
+    }
+}

@@ -1,0 +1,199 @@
+//! The guess: a schedule as close to the observed one as the closure allows.
+//!
+//! Among the events that the closed order lets come next and whose lock is free, the one observed first comes next.
+//! Where everything waits for a lock that a thread holds at the end of its cone, that thread runs on to its release.
+//!
+//! If the checker does not accept that, the guess of the polygraph paper is made: critical sections on one lock with
+//! conflicting accesses keep their observed order ("causally precedes"), as far as the closed order permits.
+//!
+//! A guess proves nothing by itself; what the checker says of it does. It misses whatever needs a choice that goes
+//! against the observed order without being forced to.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use hashbrown::HashMap;
+use reweave_order::chain::{Inserted, Node};
+use reweave_trace::{EventId, LockId, Op, ThreadId};
+
+use crate::closure::Order;
+use crate::must::Must;
+use crate::prepare::{Prepared, Section};
+
+/// How many events of a section are looked at for a conflict with another.
+const SECTION_LIMIT: usize = 256;
+
+/// A guess in the window of `order`: the events after the prefix.
+pub(crate) fn observed_order(
+    prepared: &Prepared<'_>,
+    must: &Must<'_>,
+    order: &Order,
+) -> Option<Vec<EventId>> {
+    Run::new(prepared, must, order).run()
+}
+
+/// Keeps conflicting critical sections in their observed order; says whether that changed anything.
+pub(crate) fn causally_precede(prepared: &Prepared<'_>, order: &mut Order) -> bool {
+    let mut changed = false;
+    for sections in order.sections_by_lock() {
+        for (place, first) in sections.iter().enumerate() {
+            for second in &sections[place + 1..] {
+                let Some(release) = first.release.filter(|_| first.excludes(second)) else { continue };
+                let (Some(from), Some(to)) =
+                    (order.node(prepared, release), order.node(prepared, second.acquire))
+                else {
+                    continue;
+                };
+                if conflict(prepared, first, second) {
+                    changed |= order.chains.insert(from, to, &mut Vec::new()) == Inserted::New;
+                }
+            }
+        }
+    }
+    changed
+}
+
+/// Whether two sections have accesses that conflict.
+fn conflict(prepared: &Prepared<'_>, a: &Section, b: &Section) -> bool {
+    let accesses = |section: &Section| -> Vec<EventId> {
+        let events = prepared.order.of(section.thread);
+        let start = prepared.position(section.acquire) as usize;
+        let inside = events[start..].iter().copied().take_while(|&e| section.release.is_none_or(|r| e < r));
+        inside.take(SECTION_LIMIT).filter(|&e| prepared.trace.op(e).access().is_some()).collect()
+    };
+    let theirs = accesses(b);
+    accesses(a).into_iter().any(|x| theirs.iter().any(|&y| prepared.trace.conflict(x, y)))
+}
+
+struct Run<'a> {
+    prepared: &'a Prepared<'a>,
+    must: &'a Must<'a>,
+    order: &'a Order,
+    /// Per thread, how many of its events are placed, and how many are to be.
+    placed: Vec<u32>,
+    cuts: Vec<u32>,
+    open: HashMap<LockId, Vec<Section>>,
+    /// Threads whose next event waits for an event or a lock.
+    waiting: Vec<ThreadId>,
+    ready: BinaryHeap<Reverse<EventId>>,
+    schedule: Vec<EventId>,
+}
+
+impl<'a> Run<'a> {
+    fn new(prepared: &'a Prepared<'a>, must: &'a Must<'a>, order: &'a Order) -> Run<'a> {
+        let threads = (0..prepared.order.threads()).map(ThreadId::from_index);
+        let prefix = EventId(order.prefix);
+        let placed: Vec<u32> = threads
+            .map(|thread| prepared.order.of(thread).partition_point(|&event| event < prefix) as u32)
+            .collect();
+        let cuts = order.cuts.iter().zip(&placed).map(|(&cut, &placed)| cut.max(placed)).collect();
+        let mut open: HashMap<LockId, Vec<Section>> = HashMap::new();
+        for section in prepared.open_at(prefix) {
+            open.entry(section.lock).or_default().push(section);
+        }
+        let waiting = (0..prepared.order.threads()).map(ThreadId::from_index).collect();
+        let (ready, schedule) = (BinaryHeap::new(), Vec::new());
+        Run { prepared, must, order, placed, cuts, open, waiting, ready, schedule }
+    }
+
+    fn run(mut self) -> Option<Vec<EventId>> {
+        loop {
+            self.wake();
+            match self.ready.pop() {
+                Some(Reverse(event)) => self.place(event),
+                None if self.placed == self.cuts => return Some(self.schedule),
+                None => self.unblock()?,
+            }
+        }
+    }
+
+    /// Makes ready what has nothing left to wait for.
+    fn wake(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        for thread in waiting {
+            match self.next(thread) {
+                Some(event) if self.may_come(event) => self.ready.push(Reverse(event)),
+                Some(_) => self.waiting.push(thread),
+                None => {}
+            }
+        }
+    }
+
+    fn next(&self, thread: ThreadId) -> Option<EventId> {
+        let position = self.placed[thread.index()];
+        (position < self.cuts[thread.index()]).then(|| self.prepared.event_at(thread, position))
+    }
+
+    fn may_come(&self, event: EventId) -> bool {
+        let ordered = match self.order.node(self.prepared, event) {
+            Some(node) => (0..self.placed.len() as u32).all(|thread| self.is_after(node, thread)),
+            None => (0..self.placed.len())
+                .all(|thread| self.must.needed(event, ThreadId::from_index(thread)) <= self.placed[thread]),
+        };
+        ordered && self.blocker(event).is_none()
+    }
+
+    /// Whether all that comes before `node` in `thread` is placed.
+    fn is_after(&self, node: Node, thread: u32) -> bool {
+        node.chain == thread
+            || self
+                .order
+                .chains
+                .latest_predecessor(node, thread)
+                .is_none_or(|position| self.order.start(thread) + position < self.placed[thread as usize])
+    }
+
+    /// The open section that keeps `event` from running.
+    fn blocker(&self, event: EventId) -> Option<Section> {
+        let (Op::Acquire(lock) | Op::TryAcquire(lock) | Op::SharedAcquire(lock)) =
+            self.prepared.trace.op(event)
+        else {
+            return None;
+        };
+        let section = self.prepared.section(lock, event)?;
+        self.open.get(&lock)?.iter().find(|other| section.excludes(other)).copied()
+    }
+
+    fn place(&mut self, event: EventId) {
+        if self.blocker(event).is_some() {
+            self.waiting.push(self.prepared.trace.thread(event));
+            return;
+        }
+        let (thread, op) = (self.prepared.trace.thread(event), self.prepared.trace.op(event));
+        self.schedule.push(event);
+        self.placed[thread.index()] += 1;
+        self.waiting.push(thread);
+        match op {
+            Op::Acquire(lock) | Op::TryAcquire(lock) | Op::SharedAcquire(lock) => {
+                if let Some(section) = self.prepared.section(lock, event) {
+                    self.open.entry(lock).or_default().push(*section);
+                }
+            }
+            Op::Release(lock) | Op::SharedRelease(lock) => {
+                if let Some(open) = self.open.get_mut(&lock) {
+                    open.retain(|section| section.release != Some(event));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Nothing can come next: a thread that holds a lock others wait for runs on to its release.
+    fn unblock(&mut self) -> Option<()> {
+        for &thread in &self.waiting {
+            let Some(blocker) = self.next(thread).and_then(|event| self.blocker(event)) else { continue };
+            let holder = blocker.thread.index();
+            let Some(release) = blocker.release else { continue };
+            let cut = self.prepared.position(release) + 1;
+            if !self.order.is_cut(blocker.thread)
+                && self.placed[holder] == self.cuts[holder]
+                && cut > self.cuts[holder]
+            {
+                self.cuts[holder] = cut;
+                self.waiting.push(blocker.thread);
+                return Some(());
+            }
+        }
+        None
+    }
+}

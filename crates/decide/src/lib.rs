@@ -1,0 +1,18 @@
+//! Decides whether a schedule of a trace's events with a given property is feasible.
+#![forbid(unsafe_code)]
+
+mod closure;
+mod cone;
+mod decider;
+mod exact;
+mod guess;
+mod limits;
+mod must;
+mod prepare;
+mod verdict;
+
+pub use decider::{Decider, Error, Stages};
+pub use limits::Limits;
+pub use must::Must;
+pub use prepare::{Prepared, Section};
+pub use verdict::{Demand, Impossible, Reason, Refutation, Step, Unsound, Verdict, Why};

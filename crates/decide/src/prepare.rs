@@ -1,0 +1,277 @@
+//! What deciding needs to know about a trace, computed once.
+
+use hashbrown::HashMap;
+use reweave_trace::{
+    ConditionId, Dependences, EventId, Kind, Links, LockId, Model, Op, ProgramOrder, Space, ThreadId, Trace,
+    ValueId, VarId,
+};
+
+/// How many events lie between two places where the open sections are kept.
+const OPEN_STRIDE: usize = 4096;
+
+/// A critical section: an outermost acquire and, where the trace has it, its release.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Section {
+    /// The lock.
+    pub lock: LockId,
+    /// The thread.
+    pub thread: ThreadId,
+    /// The acquire.
+    pub acquire: EventId,
+    /// The release; none where the section stays open.
+    pub release: Option<EventId>,
+    /// Whether it is the shared side.
+    pub shared: bool,
+}
+
+impl Section {
+    /// Whether the two cannot be open at the same time.
+    pub fn excludes(&self, other: &Section) -> bool {
+        self.lock == other.lock && self.thread != other.thread && !(self.shared && other.shared)
+    }
+}
+
+/// A trace with its links, program order and indexes.
+#[derive(Debug)]
+pub struct Prepared<'t> {
+    /// The trace.
+    pub trace: &'t Trace,
+    /// Its links.
+    pub links: Links,
+    /// Its program order.
+    pub order: ProgramOrder,
+    /// The dependence table, for the `dep` models.
+    pub dependences: Option<&'t Dependences>,
+    /// Per event, its place in its thread.
+    positions: Vec<u32>,
+    sections: Vec<Section>,
+    /// Per lock, where its sections are, by the event of the acquire.
+    sections_of: Vec<Vec<u32>>,
+    /// Per variable, what writes it, lifetimes of the objects around it included, in observed order.
+    writers: Vec<Vec<EventId>>,
+    /// Per condition variable, its notifications in observed order.
+    notifications: Vec<Vec<EventId>>,
+    /// Every so many events, the places of the sections that are open there.
+    open: Vec<Vec<u32>>,
+    /// The first wait that nothing woke although there was a notification: it taints the observed run itself.
+    disturbed_wait: Option<EventId>,
+}
+
+impl<'t> Prepared<'t> {
+    /// Prepares `trace`.
+    pub fn new(trace: &'t Trace, dependences: Option<&'t Dependences>) -> Prepared<'t> {
+        let links = Links::new(trace);
+        let order = ProgramOrder::new(trace);
+        let mut positions = vec![0; trace.len()];
+        for thread in 0..order.threads() {
+            for (place, event) in order.of(ThreadId::from_index(thread)).iter().enumerate() {
+                positions[event.index()] = place as u32;
+            }
+        }
+        let (sections, sections_of) = sections(trace, &links);
+        let writers = writers(trace);
+        let disturbed_wait = disturbed_wait(trace, &links);
+        let open = open_sections(&sections, trace.len());
+        Prepared {
+            trace,
+            links,
+            order,
+            dependences,
+            positions,
+            sections,
+            sections_of,
+            writers,
+            notifications: notifications(trace),
+            open,
+            disturbed_wait,
+        }
+    }
+
+    /// The place of an event in its thread.
+    #[inline]
+    pub fn position(&self, event: EventId) -> u32 {
+        self.positions[event.index()]
+    }
+
+    /// The event of `thread` at `position`.
+    #[inline]
+    pub fn event_at(&self, thread: ThreadId, position: u32) -> EventId {
+        self.order.of(thread)[position as usize]
+    }
+
+    /// The event before `event` in its thread.
+    pub fn previous(&self, event: EventId) -> Option<EventId> {
+        let before = self.position(event).checked_sub(1)?;
+        Some(self.event_at(self.trace.thread(event), before))
+    }
+
+    /// The last event of a thread.
+    pub fn last(&self, thread: ThreadId) -> Option<EventId> {
+        self.order.of(thread).last().copied()
+    }
+
+    /// The critical sections on `lock`, in observed order.
+    pub fn sections(&self, lock: LockId) -> impl DoubleEndedIterator<Item = &Section> {
+        self.sections_of[lock.index()].iter().map(|&place| &self.sections[place as usize])
+    }
+
+    /// The critical section that starts with `acquire`, which must be outermost.
+    pub fn section(&self, lock: LockId, acquire: EventId) -> Option<&Section> {
+        let places = &self.sections_of[lock.index()];
+        let at = |&place: &u32| self.sections[place as usize].acquire;
+        let found = places.binary_search_by_key(&acquire, at).ok()?;
+        Some(&self.sections[places[found] as usize])
+    }
+
+    /// What writes `variable`, in observed order.
+    pub fn writers(&self, variable: VarId) -> &[EventId] {
+        &self.writers[variable.index()]
+    }
+
+    /// The last event before `end` that writes `variable`.
+    pub fn last_write_before(&self, variable: VarId, end: EventId) -> Option<EventId> {
+        let writers = self.writers(variable);
+        writers[..writers.partition_point(|&write| write < end)].last().copied()
+    }
+
+    /// The notifications of `condition` after `start` and before `end`.
+    pub fn notifications_between(&self, condition: ConditionId, start: EventId, end: EventId) -> &[EventId] {
+        let all = &self.notifications[condition.index()];
+        let (from, to) = (all.partition_point(|&n| n <= start), all.partition_point(|&n| n < end));
+        &all[from..to.max(from)]
+    }
+
+    /// The critical sections that are open just before the event at `end`, in observed order.
+    pub fn open_at(&self, end: EventId) -> Vec<Section> {
+        let known = (end.index() / OPEN_STRIDE).min(self.open.len().saturating_sub(1));
+        let Some(open) = self.open.get(known) else { return Vec::new() };
+        let since = EventId::from_index(known * OPEN_STRIDE);
+        let later = self.sections.partition_point(|section| section.acquire < since);
+        let is_open = |section: &&Section| section.release.is_none_or(|release| release >= end);
+        let earlier = open.iter().map(|&place| &self.sections[place as usize]);
+        let later = self.sections[later..].iter().take_while(|section| section.acquire < end);
+        earlier.chain(later).filter(is_open).copied().collect()
+    }
+
+    /// How many of the trace's first positions run as observed in a window that starts `size` events before
+    /// `earliest`: never so many that the observed run itself is tainted.
+    pub(crate) fn prefix(&self, model: Model, earliest: EventId, size: u32) -> u32 {
+        let prefix = earliest.0.saturating_sub(size);
+        match self.disturbed_wait.filter(|_| model != Model::Sync) {
+            Some(wait) => prefix.min(wait.0),
+            None => prefix,
+        }
+    }
+
+    /// What may stand in for the write that `read` observed, in the value models: writes of an equal value.
+    pub fn equal_writes(&self, read: EventId) -> Vec<Option<EventId>> {
+        let observed = self.links.observed(read);
+        let mut found = vec![observed];
+        let (Some(access), Some(value)) = (self.trace.op(read).access(), self.trace.values(read).read) else {
+            return found;
+        };
+        let equal = |value_of: Option<ValueId>| value_of == Some(value);
+        let writers = self.writers(access.variable).iter().copied();
+        found.extend(
+            writers
+                .filter(|&w| w != read && Some(w) != observed && equal(self.trace.values(w).written))
+                .map(Some),
+        );
+        if observed.is_some() && equal(self.links.initial_value(access.variable)) {
+            found.push(None);
+        }
+        found
+    }
+}
+
+fn sections(trace: &Trace, links: &Links) -> (Vec<Section>, Vec<Vec<u32>>) {
+    let mut sections = Vec::new();
+    let mut sections_of = vec![Vec::new(); trace.count(Space::Lock)];
+    for (acquire, event) in trace.events() {
+        let (lock, shared) = match event.op {
+            Op::Acquire(lock) | Op::TryAcquire(lock) => (lock, false),
+            Op::SharedAcquire(lock) => (lock, true),
+            _ => continue,
+        };
+        if links.is_outermost(acquire) {
+            sections_of[lock.index()].push(sections.len() as u32);
+            sections.push(Section { lock, thread: event.thread, acquire, release: None, shared });
+        }
+    }
+    // Nested acquires close from the inside out, so the outermost acquire is linked to the outermost release.
+    for section in &mut sections {
+        section.release = links.partner(section.acquire);
+    }
+    (sections, sections_of)
+}
+
+/// The places of the sections that are open at each multiple of the stride.
+fn open_sections(sections: &[Section], events: usize) -> Vec<Vec<u32>> {
+    let mut open: Vec<u32> = Vec::new();
+    let mut next = 0;
+    let mut kept = Vec::with_capacity(events / OPEN_STRIDE + 1);
+    for at in (0..=events).step_by(OPEN_STRIDE).map(EventId::from_index) {
+        while sections.get(next).is_some_and(|section| section.acquire < at) {
+            open.push(next as u32);
+            next += 1;
+        }
+        open.retain(|&place| sections[place as usize].release.is_none_or(|release| release >= at));
+        kept.push(open.clone());
+    }
+    kept
+}
+
+fn notifications(trace: &Trace) -> Vec<Vec<EventId>> {
+    let mut found = vec![Vec::new(); trace.count(Space::Condition)];
+    for (id, event) in trace.events() {
+        if let Op::Notify(condition) | Op::NotifyAll(condition) = event.op {
+            found[condition.index()].push(id);
+        }
+    }
+    found
+}
+
+fn writers(trace: &Trace) -> Vec<Vec<EventId>> {
+    let mut fields: HashMap<VarId, Vec<VarId>> = HashMap::new();
+    if !trace.objects().is_empty() {
+        for variable in (0..trace.count(Space::Variable)).map(VarId::from_index) {
+            for object in trace.objects().around(variable) {
+                fields.entry(object).or_default().push(variable);
+            }
+        }
+    }
+    let mut writers = vec![Vec::new(); trace.count(Space::Variable)];
+    for (id, event) in trace.events() {
+        match event.op {
+            Op::Alloc(object) | Op::Free(object) => {
+                for field in fields.get(&object).into_iter().flatten() {
+                    writers[field.index()].push(id);
+                }
+            }
+            op if op.kind().writes() => writers[op.target() as usize].push(id),
+            _ => {}
+        }
+    }
+    writers
+}
+
+fn disturbed_wait(trace: &Trace, links: &Links) -> Option<EventId> {
+    let mut last_notification: HashMap<u32, EventId> = HashMap::new();
+    let mut quiet = links.waits().iter().filter(|link| link.waker.is_none()).peekable();
+    for (id, event) in trace.events() {
+        let link = **quiet.peek()?;
+        match event.op.kind() {
+            Kind::Notify | Kind::NotifyAll => {
+                last_notification.insert(event.op.target(), id);
+            }
+            Kind::Wait if link.wait == id => {
+                quiet.next();
+                if last_notification.get(&event.op.target()).is_some_and(|&last| last > link.start) {
+                    return Some(id);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}

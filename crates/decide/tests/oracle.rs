@@ -1,0 +1,187 @@
+//! Every verdict on small random traces against the brute-force oracle.
+//!
+//! `REWEAVE_TRACES=1500000 cargo test --release -p reweave-decide --test oracle` compares ten million traces.
+
+use reweave_decide::{Decider, Limits, Must, Prepared, Stages, Verdict};
+use reweave_testkit::{Oracle, Rng, Shape, ValueMode, dependences, generate, show};
+use reweave_trace::{EventId, Kind, Model, Trace};
+use reweave_witness::Claim;
+
+/// How many traces per model; `REWEAVE_TRACES` asks for more.
+fn traces() -> u64 {
+    std::env::var("REWEAVE_TRACES").ok().and_then(|n| n.parse().ok()).unwrap_or(30_000)
+}
+
+fn trace_of(seed: u64, model: Model) -> Trace {
+    let presets = Shape::presets();
+    let (_, shape) = presets[seed as usize % presets.len()].clone();
+    let values = if model.by_value() { ValueMode::All } else { ValueMode::Off };
+    generate(&Shape { branches: true, ..shape.with_values(values) }, seed)
+}
+
+struct Case<'t> {
+    trace: &'t Trace,
+    oracle: &'t Oracle,
+    events: Vec<EventId>,
+    rng: Rng,
+}
+
+impl Case<'_> {
+    fn pick(&mut self, n: usize) -> Vec<EventId> {
+        (0..n).map(|_| self.events[self.rng.below(self.events.len())]).collect()
+    }
+
+    fn places(&mut self, n: usize) -> Vec<usize> {
+        (0..n).filter(|_| self.rng.chance(30)).collect()
+    }
+
+    /// A random question with its true answer.
+    fn question(&mut self) -> (Claim, bool) {
+        let n = 1 + self.rng.below(3);
+        match self.rng.below(4) {
+            0 => {
+                let events = self.pick(n);
+                let answer = self.oracle.coenabled(&events);
+                (Claim::CoEnabled(events), answer)
+            }
+            1 => {
+                let events = self.pick(n + 1);
+                let adjacent = self.places(n);
+                let answer = self.oracle.sequence(&events, &adjacent);
+                (Claim::Sequence { events, adjacent }, answer)
+            }
+            2 => {
+                let (first, second) = (self.pick(n), self.pick(n));
+                let pairs: Vec<_> = first.into_iter().zip(second).collect();
+                let adjacent = self.places(n);
+                let answer = self.oracle.before(&pairs, &adjacent);
+                (Claim::Before { pairs, adjacent }, answer)
+            }
+            _ => {
+                let acquires = |&e: &EventId| matches!(self.trace.kind(e), Kind::Acquire | Kind::SharedAcquire);
+                let acquires: Vec<EventId> = self.events.iter().copied().filter(acquires).collect();
+                if acquires.is_empty() {
+                    return self.question();
+                }
+                let mut events: Vec<_> = (0..n).map(|_| acquires[self.rng.below(acquires.len())]).collect();
+                events.sort();
+                events.dedup();
+                let answer = self.oracle.deadlock(&events);
+                (Claim::Deadlock(events), answer)
+            }
+        }
+    }
+
+    /// Every race candidate and deadlock, and some random questions.
+    fn questions(&mut self) -> Vec<(Claim, bool)> {
+        let races = self.oracle.races();
+        let mut all = Vec::new();
+        for (i, &a) in self.events.iter().enumerate() {
+            let conflicting = self.events[i + 1..].iter().filter(|&&b| self.trace.conflict(a, b));
+            all.extend(conflicting.map(|&b| (Claim::CoEnabled(vec![a, b]), races.contains(&(a, b)))));
+        }
+        all.extend(self.oracle.deadlocks().into_iter().map(|deadlock| (Claim::Deadlock(deadlock), true)));
+        all.extend((0..6).map(|_| self.question()));
+        all
+    }
+}
+
+/// What each stage said, where it was right, in one model.
+#[derive(Default, Debug)]
+struct Tally {
+    questions: u64,
+    settled_fast: u64,
+}
+
+fn compare(model: Model, trace_of: impl Fn(u64, Model) -> Trace) -> Tally {
+    let mut tally = Tally::default();
+    for seed in 0..traces() {
+        let trace = trace_of(seed, model);
+        let table = dependences(&trace, &mut Rng::new(seed));
+        let table = model.by_dependence().then_some(&table);
+        let oracle = Oracle::new(&trace, model, table).expect("the trace is small");
+        let events: Vec<EventId> = trace.events().map(|(id, _)| id).collect();
+        if events.is_empty() {
+            continue;
+        }
+        let prepared = Prepared::new(&trace, table);
+        let mut decider = Decider::new(&prepared, model).expect("the model is sound");
+        let mut case = Case { trace: &trace, oracle: &oracle, events, rng: Rng::new(seed) };
+        for (claim, expected) in case.questions() {
+            let context = || format!("seed {seed} {model} {claim:?}, expected {expected}\n{}", show(&trace));
+            tally.questions += 1;
+            for stages in [Stages::Fast, Stages::Exact, Stages::All] {
+                let verdict = decider.decide_with(&claim, &Limits::none(), stages);
+                let answer = match verdict.unwrap_or_else(|error| panic!("{error} {}", context())) {
+                    Verdict::Feasible(_) => Some(true),
+                    Verdict::Infeasible(_) => Some(false),
+                    Verdict::Unknown(_) => None,
+                };
+                if stages == Stages::Fast {
+                    tally.settled_fast += u64::from(answer.is_some());
+                    assert_eq!(answer.unwrap_or(expected), expected, "{stages:?} {}", context());
+                } else {
+                    assert_eq!(answer, Some(expected), "{stages:?} {}", context());
+                }
+            }
+        }
+    }
+    println!("{model}: {tally:?}");
+    tally
+}
+
+#[test]
+fn sync() {
+    compare(Model::Sync, trace_of);
+}
+
+#[test]
+fn rf() {
+    compare(Model::Rf, trace_of);
+}
+
+#[test]
+fn value() {
+    compare(Model::Value, trace_of);
+}
+
+#[test]
+fn branch() {
+    compare(Model::Branch, trace_of);
+}
+
+#[test]
+fn branch_value() {
+    compare(Model::BranchValue, trace_of);
+}
+
+#[test]
+fn dep() {
+    compare(Model::Dep, trace_of);
+}
+
+#[test]
+fn dep_value() {
+    compare(Model::DepValue, trace_of);
+}
+
+#[test]
+fn the_must_order_holds_in_every_schedule() {
+    for seed in 0..traces() / 4 {
+        let model = Model::ALL[seed as usize / 8 % Model::ALL.len()];
+        let trace = trace_of(seed, model);
+        let table = dependences(&trace, &mut Rng::new(seed));
+        let table = model.by_dependence().then_some(&table);
+        let oracle = Oracle::new(&trace, model, table).expect("the trace is small");
+        let prepared = Prepared::new(&trace, table);
+        let must = Must::new(&prepared, model);
+        let ids = || trace.events().map(|(id, _)| id);
+        for (a, b) in ids().flat_map(|a| ids().map(move |b| (a, b))).filter(|&(a, b)| must.before(a, b)) {
+            let context = || format!("seed {seed} {model} {a:?} {b:?}\n{}", show(&trace));
+            assert!(!oracle.before(&[(b, a)], &[]) && !oracle.coenabled(&[a, b]), "{}", context());
+            let path = must.path(a, b);
+            assert_eq!((path.first().unwrap().from, path.last().unwrap().to), (a, b), "{path:?} {}", context());
+            assert!(path.windows(2).all(|pair| pair[0].to == pair[1].from), "{path:?} {}", context());
+        }
+    }
+}

@@ -1,8 +1,34 @@
 //! Readers and writers of traces, one module per format.
+//!
+//! [`load`] reads a file of any format, compressed or not, into a well-formed trace; [`save`] and [`create`] write one.
+#![deny(unsafe_code)]
 
 mod error;
+mod in_order;
+mod kind;
+mod lines;
+mod load;
+mod mapped;
+mod operation;
+mod output;
+mod rapid_csv;
+mod rapidbin;
+mod roadrunner;
 mod rw;
+mod save;
+mod source;
+mod speedygo;
+mod std_text;
+pub mod synthetic;
+mod text;
 mod writer;
 
-pub use error::Error;
+#[cfg(test)]
+mod testing;
+
+pub use error::{Error, Place};
+pub use kind::{Format, ParseFormatError};
+pub use lines::LineMap;
+pub use load::{LoadOptions, Loaded, Progress, load, load_bytes};
+pub use save::{create, save, save_bytes, write_trace};
 pub use writer::TraceWriter;

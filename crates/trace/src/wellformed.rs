@@ -155,7 +155,11 @@ impl<'t> Pass<'t> {
     }
 
     /// `event` shows that `thread` had not ended yet: its joins so far came too early.
+    #[inline]
     fn refuse_early_joins(&mut self, thread: ThreadId, event: EventId) -> Result<(), Error> {
+        if self.threads[thread.index()].joins.is_empty() {
+            return Ok(());
+        }
         for join in std::mem::take(&mut self.threads[thread.index()].joins) {
             self.report(join, Defect::EarlyJoin, Some(event))?;
             self.drop_event(join);

@@ -1,1 +1,54 @@
 //! The binary event encoding shared by recorder and reader.
+//!
+//! A `.rw` file is a header, blocks of up to [`MAX_EVENTS`] events, a footer and an end mark; `docs/format.md` draws
+//! every byte. This crate turns events into blocks ([`Encoder`]) and blocks into events ([`Block`], [`Decoder`]). It
+//! is loaded into programs under test, so it has no dependencies, takes its memory from the caller, and never
+//! allocates, panics or touches a file.
+//!
+//! **Invariant:** a block is decoded from its own bytes alone; everything that is predicted from earlier events is
+//! forgotten at its end. Encoder and decoder keep that state in the same structure ([`predict`], [`name`],
+//! [`value`]) and update it by the same functions, so that they cannot drift apart.
+//!
+//! Encoding and decoding are linear in events plus bytes.
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod chunk;
+mod control;
+mod crc;
+mod decode;
+mod encode;
+mod lane;
+mod name;
+mod op;
+mod predict;
+mod value;
+mod varint;
+
+pub use chunk::{
+    CHUNK_BYTES, Chunk, ChunkKind, Claims, END_BYTES, End, FileHeader, Footer, FooterEncoder, HEADER_BYTES,
+    MAGIC, VERSION,
+};
+pub use crc::{Crc, crc};
+pub use decode::{Block, Columns, Decoder};
+pub use encode::{Closed, Encoder, Event, Full};
+pub use lane::{LANES, MIN_BUFFER_BYTES};
+pub use name::{Name, NameReader};
+pub use op::{Op, SPACES, Space};
+pub use value::Value;
+
+/// The most events in a block.
+pub const MAX_EVENTS: usize = 1 << 16;
+
+/// The most names in a block: a thread, a target, a site and two values for each event would be more, but never are.
+pub const MAX_NAMES: usize = 1 << 18;
+
+/// The most bytes of a block's payload.
+pub const MAX_PAYLOAD: usize = 1 << 24;
+
+/// The longest name in bytes.
+pub const MAX_NAME_BYTES: usize = 1 << 16;
+
+/// Bytes that their checksum vouches for but that do not mean anything: what is wrong with them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Damaged(pub &'static str);

@@ -1,1 +1,28 @@
 //! The Reweave binary format.
+//!
+//! `docs/format.md` draws every byte; `reweave_wire` knows them, and this module puts them in files: [`scan`] finds
+//! the blocks and tells a file that was cut off from one that is damaged, [`read`] turns blocks into events on
+//! several threads, [`write`] is the way back.
+//!
+//! **Invariant:** no event comes from a block whose checksum fails, and no block is left out silently.
+
+mod codes;
+mod names;
+mod read;
+mod scan;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use crate::error::{Malformed, Place};
+
+pub(crate) use read::{Read, read};
+pub(crate) use write::Writer;
+
+/// The first bytes of every file of this format.
+pub(crate) const MAGIC: &[u8] = &reweave_wire::MAGIC;
+
+fn malformed(at: usize, message: impl Into<String>) -> Malformed {
+    Malformed { at: Place::Byte(at as u64), message: message.into() }
+}

@@ -40,6 +40,7 @@ impl ObjectNames {
     }
 
     /// What is wrong with the birth or death of an object now.
+    #[inline]
     pub(super) fn defect(&self, op: Op) -> Option<Found> {
         let defect = match op {
             Op::Alloc(object) if self.allocated.contains(object.index()) => Defect::SecondAlloc,
@@ -51,6 +52,7 @@ impl ObjectNames {
     }
 
     /// Runs an operation that has no defect.
+    #[inline]
     pub(super) fn run(&mut self, trace: &Trace, op: Op) {
         let Some(access) = op.access() else { return };
         if trace.objects().is_empty() {
@@ -67,6 +69,7 @@ impl ObjectNames {
     }
 
     /// Gives the variable of event `id`, if it has one, its present name; answers with its name in the file.
+    #[inline]
     pub(super) fn rename(&mut self, trace: &mut Trace, id: EventId) -> Result<Option<VarId>, Error> {
         let Some(access) = trace.op(id).access() else { return Ok(None) };
         if self.clock > 0 {

@@ -32,6 +32,7 @@ impl ValueCheck {
         self.failed
     }
 
+    #[inline]
     pub(super) fn run(&mut self, trace: &Trace, id: EventId, op: Op) -> Option<Found> {
         if !self.active {
             return None;

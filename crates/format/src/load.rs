@@ -1,0 +1,220 @@
+//! The way from a file, in any format, to a trace.
+//!
+//! Text is cut into blocks at ends of lines. Each block is parsed on its own, with names of its own, and then appended to
+//! those before it: so the trace is the same for any number of jobs. One job parses straight into the trace.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::thread;
+
+use reweave_trace::{Builder, Repairs, Trace};
+
+use crate::error::Malformed;
+use crate::in_order::in_order;
+use crate::mapped::Mapped;
+use crate::source::{Block, Cut, Source};
+use crate::text::{self, LineParser, Tally};
+use crate::{Error, Format, LineMap, rapid_csv, rapidbin, roadrunner, rw, speedygo, std_text};
+
+/// How to load a trace.
+#[derive(Clone, Copy, Default)]
+pub struct LoadOptions<'a> {
+    /// The format; told by name and content where there is none.
+    pub format: Option<Format>,
+    /// Whether to mend a trace that is not well formed instead of refusing it.
+    pub repair: bool,
+    /// How many threads parse; 0 for as many as there are cores. The trace does not depend on it.
+    pub jobs: usize,
+    /// Called now and then with how many bytes were read, and of how many where that is known.
+    pub progress: Option<Progress<'a>>,
+}
+
+/// Takes how many bytes were read, and of how many where that is known.
+pub type Progress<'a> = &'a (dyn Fn(u64, Option<u64>) + Sync);
+
+/// A trace with what is known of the file it came from.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The trace.
+    pub trace: Trace,
+    /// The format it was in.
+    pub format: Format,
+    /// What had to be mended; empty unless that was asked for.
+    pub repairs: Repairs,
+    /// What the user should know, a sentence each, without a full stop.
+    pub notices: Vec<String>,
+    /// The size of the input, compressed as it was.
+    pub bytes: u64,
+    /// The line of each event, where the format has lines.
+    pub lines: Option<LineMap>,
+}
+
+/// Loads the trace in a file, or from standard input if `path` is `-`.
+pub fn load(path: &Path, options: &LoadOptions<'_>) -> Result<Loaded, Error> {
+    let io_error = |source: io::Error| Error::Io { path: path.to_owned(), source };
+    if path.as_os_str() == "-" {
+        let path = Path::new("standard input");
+        let source = Source::from_reader(io::stdin(), BLOCK_BYTES).map_err(|e| Error::io(e).in_file(path))?;
+        return Load { path, options, total: None }.run(source);
+    }
+    let file = File::open(path).map_err(io_error)?;
+    let about = file.metadata().map_err(io_error)?;
+    if !about.is_file() {
+        let source = Source::from_reader(file, BLOCK_BYTES).map_err(io_error)?;
+        return Load { path, options, total: None }.run(source);
+    }
+    let mapped = Mapped::new(&file, about.len()).map_err(io_error)?;
+    let source = Source::from_bytes(&mapped, BLOCK_BYTES).map_err(io_error)?;
+    Load { path, options, total: Some(about.len()) }.run(source)
+}
+
+/// Loads the trace in `bytes` as if it were the content of a file called `name`.
+pub fn load_bytes(name: &str, bytes: &[u8], options: &LoadOptions<'_>) -> Result<Loaded, Error> {
+    load_blocks(name, bytes, BLOCK_BYTES, options)
+}
+
+/// As [`load_bytes`], with blocks of about `block_bytes`.
+pub(crate) fn load_blocks(
+    name: &str,
+    bytes: &[u8],
+    block_bytes: usize,
+    options: &LoadOptions<'_>,
+) -> Result<Loaded, Error> {
+    let path = Path::new(name);
+    let source = Source::from_bytes(bytes, block_bytes).map_err(|e| Error::io(e).in_file(path))?;
+    Load { path, options, total: Some(bytes.len() as u64) }.run(source)
+}
+
+/// Large enough that names which recur are few per block, small enough that a block and its trace stay in cache.
+const BLOCK_BYTES: usize = 4 << 20;
+
+struct Load<'a> {
+    path: &'a Path,
+    options: &'a LoadOptions<'a>,
+    total: Option<u64>,
+}
+
+/// What a reader hands on.
+struct Parsed {
+    builder: Builder,
+    lines: Option<LineMap>,
+    notices: Vec<String>,
+}
+
+impl Load<'_> {
+    fn run(&self, mut source: Source<'_>) -> Result<Loaded, Error> {
+        let counter = source.counter();
+        let format = self.format(&mut source)?;
+        let Parsed { builder, lines, notices } =
+            self.parse(format, source).map_err(|error| error.in_file(self.path))?;
+        let (trace, repairs) = if self.options.repair {
+            builder.repair()
+        } else {
+            builder.finish().map(|t| (t, Repairs::default()))
+        }
+        .map_err(|error| Error::from_trace(error, self.path, lines.as_ref()))?;
+        let bytes = self.total.unwrap_or_else(|| counter.load(Ordering::Relaxed));
+        Ok(Loaded { trace, format, repairs, notices, bytes, lines })
+    }
+
+    /// The format asked for; else what the content says beyond doubt, what the name says, and what the content looks like.
+    fn format(&self, source: &mut Source<'_>) -> Result<Format, Error> {
+        if let Some(format) = self.options.format {
+            return Ok(format);
+        }
+        let head = source.head().map_err(|e| Error::io(e).in_file(self.path))?;
+        if head.starts_with(rw::MAGIC) {
+            return Ok(Format::Rw);
+        }
+        Format::from_path(self.path)
+            .or_else(|| Format::sniff(head))
+            .ok_or_else(|| Error::UnknownFormat { path: self.path.to_owned(), looked: true })
+    }
+
+    fn parse(&self, format: Format, source: Source<'_>) -> Result<Parsed, Error> {
+        match format {
+            Format::Std => self.text::<std_text::Parser>(source),
+            Format::RoadRunner => self.text::<roadrunner::Parser>(source),
+            Format::RapidCsv => self.text::<rapid_csv::Parser>(source),
+            Format::SpeedyGo => self.text::<speedygo::Parser>(source),
+            Format::RapidBin => self.rapidbin(source),
+            Format::Rw => {
+                let bytes: Cow<'_, [u8]> = source.rest().map_err(Error::io)?;
+                let rw::Read { builder, notices } =
+                    rw::read(&bytes, self.jobs()).map_err(|defect| defect.in_file(self.path))?;
+                Ok(Parsed { builder, lines: None, notices })
+            }
+        }
+    }
+
+    fn text<P: LineParser>(&self, source: Source<'_>) -> Result<Parsed, Error> {
+        let (builder, tally) = self.blocks(source, Cut::Lines, |parser: &mut P, block, builder, tally| {
+            text::parse_block(parser, &block.bytes, builder, tally)
+        })?;
+        let notices = tally.unknown.map(|(count, first)| {
+            format!("{count} lines have an operation that is not known and were passed over, the first on line {first}")
+        });
+        Ok(Parsed { builder, lines: Some(tally.map), notices: notices.into_iter().collect() })
+    }
+
+    fn rapidbin(&self, mut source: Source<'_>) -> Result<Parsed, Error> {
+        let malformed = |defect: Malformed| defect.in_file(self.path);
+        let header = rapidbin::Header::parse(source.head().map_err(Error::io)?).map_err(malformed)?;
+        source.skip(rapidbin::HEADER_BYTES);
+        let cut = Cut::Records(rapidbin::EVENT_BYTES);
+        let (builder, _) = self.blocks(source, cut, |(): &mut (), block, builder, _| {
+            rapidbin::parse_block(&block.bytes, block.offset, builder)
+        })?;
+        let notice = header.compare(builder.len() as u64).map_err(malformed)?;
+        Ok(Parsed { builder, lines: None, notices: notice.into_iter().collect() })
+    }
+
+    /// Parses block after block, in parallel where that is worth it.
+    fn blocks<P: Default>(
+        &self,
+        mut source: Source<'_>,
+        cut: Cut,
+        parse: impl Fn(&mut P, &Block<'_>, &mut Builder, &mut Tally) -> Result<(), Malformed> + Sync,
+    ) -> Result<(Builder, Tally), Error> {
+        let (mut builder, mut tally) = (Builder::new(), Tally::default());
+        let counter = source.counter();
+        let progress = || {
+            if let Some(progress) = self.options.progress {
+                progress(counter.load(Ordering::Relaxed), self.total);
+            }
+        };
+        let jobs = self.jobs();
+        if jobs == 1 || source.is_small() {
+            let mut parser = P::default();
+            while let Some(block) = source.next(cut).map_err(Error::io)? {
+                parse(&mut parser, &block, &mut builder, &mut tally).map_err(|d| d.in_file(self.path))?;
+                progress();
+            }
+            return Ok((builder, tally));
+        }
+        let work = |block: Block<'_>| {
+            let (mut builder, mut tally) = (Builder::new(), Tally::default());
+            let parsed = parse(&mut P::default(), &block, &mut builder, &mut tally);
+            (parsed, builder, tally)
+        };
+        let next = || source.next(cut).map_err(Error::io);
+        in_order(jobs, next, work, |(parsed, next, lines)| {
+            parsed.map_err(|defect| tally.locate(defect).in_file(self.path))?;
+            builder.append(&next).map_err(|source| Error::Limit { path: self.path.to_owned(), source })?;
+            tally.append(&lines).map_err(|defect| defect.in_file(self.path))?;
+            progress();
+            Ok(())
+        })?;
+        Ok((builder, tally))
+    }
+
+    fn jobs(&self) -> usize {
+        match self.options.jobs {
+            0 => thread::available_parallelism().map_or(1, usize::from),
+            jobs => jobs,
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Operations, name spaces and capabilities, between the wire and the trace.
+
+use reweave_trace::{Capabilities, Kind, Space};
+use reweave_wire::{Claims, Op};
+
+/// The wire's code of each kind, in order of [`Kind::ALL`].
+const OPS: [Op; Kind::ALL.len()] = [
+    Op::Read,
+    Op::Write,
+    Op::AtomicRead,
+    Op::AtomicWrite,
+    Op::Update,
+    Op::Acquire,
+    Op::Release,
+    Op::TryAcquire,
+    Op::Busy,
+    Op::SharedAcquire,
+    Op::SharedRelease,
+    Op::Fork,
+    Op::Join,
+    Op::Wait,
+    Op::Notify,
+    Op::NotifyAll,
+    Op::Branch,
+    Op::Alloc,
+    Op::Free,
+    Op::Call,
+    Op::Begin,
+    Op::End,
+    Op::Enter,
+    Op::Exit,
+    Op::Skip,
+];
+
+/// The kind of each code.
+const KINDS: [Kind; Op::ALL.len()] = {
+    let mut kinds = [Kind::Skip; Op::ALL.len()];
+    let mut i = 0;
+    while i < OPS.len() {
+        kinds[OPS[i] as usize] = Kind::ALL[i];
+        i += 1;
+    }
+    kinds
+};
+
+#[inline]
+pub(super) fn op(kind: Kind) -> Op {
+    OPS[kind as usize]
+}
+
+#[inline]
+pub(super) fn kind(op: Op) -> Kind {
+    KINDS[op as usize]
+}
+
+#[inline]
+pub(super) fn space(space: Space) -> reweave_wire::Space {
+    match space {
+        Space::Thread => reweave_wire::Space::Thread,
+        Space::Lock => reweave_wire::Space::Lock,
+        Space::Variable => reweave_wire::Space::Variable,
+        Space::Condition => reweave_wire::Space::Condition,
+        Space::Region => reweave_wire::Space::Region,
+        Space::Call => reweave_wire::Space::Call,
+    }
+}
+
+const CLAIMS: [Claims; 3] = [Claims::VALUES, Claims::BRANCHES, Claims::DEPENDENCES];
+
+pub(super) fn claims(capabilities: Capabilities) -> Claims {
+    let Capabilities { values, branches, dependences } = capabilities;
+    [values, branches, dependences]
+        .into_iter()
+        .zip(CLAIMS)
+        .filter(|(there, _)| *there)
+        .fold(Claims::default(), |claims, (_, claim)| claims.and(claim))
+}
+
+pub(super) fn capabilities(claims: Claims) -> Capabilities {
+    let [values, branches, dependences] = CLAIMS.map(|claim| claims.include(claim));
+    Capabilities { values, branches, dependences }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_is_mapped_both_ways_and_means_the_same() {
+        assert_eq!(Kind::ALL.len(), Op::ALL.len());
+        for &here in Kind::ALL {
+            assert_eq!(kind(op(here)), here);
+            assert_eq!(format!("{:?}", op(here)), format!("{here:?}"));
+            assert_eq!(op(here).space(), here.space().map(space));
+            assert_eq!(op(here).carries_read(), here.reads());
+            let lifetime = matches!(here, Kind::Alloc | Kind::Free);
+            assert_eq!(op(here).carries_written(), here.writes() && !lifetime);
+        }
+        for &there in Op::ALL {
+            assert_eq!(op(kind(there)), there);
+            assert_eq!(Op::from_code(there as u8), Some(there));
+        }
+        for here in Space::ALL {
+            assert_eq!(format!("{:?}", space(here)), format!("{here:?}"));
+        }
+    }
+
+    #[test]
+    fn capabilities_survive() {
+        for bits in 0..8 {
+            let there = capabilities(Claims(bits));
+            assert_eq!(claims(there), Claims(bits));
+        }
+    }
+}

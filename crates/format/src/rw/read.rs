@@ -1,0 +1,232 @@
+//! The reader: blocks decoded on several threads, put together in order on one.
+//!
+//! Worker `w` of `n` decodes blocks `w`, `w + n`, … and holds at most two decoded ones, so memory beyond the trace is
+//! bounded, and the result does not depend on `n`. Interning names and checking ids is left to the thread that puts
+//! the blocks together. Linear in bytes plus events.
+
+use std::sync::mpsc;
+use std::thread;
+
+use reweave_trace::{Batch, Builder, EventValues, Kind, Value, ValueId};
+use reweave_wire::{Block, Columns, Damaged, Decoder, Op, Space};
+
+use super::names::{Ids, Refused};
+use super::scan::{Located, Scan, scan};
+use super::{codes, malformed};
+use crate::error::Malformed;
+
+/// What a file holds.
+#[derive(Debug)]
+pub(crate) struct Read {
+    pub(crate) builder: Builder,
+    /// What the user should know about the file.
+    pub(crate) notices: Vec<String>,
+}
+
+/// Reads a file on up to `jobs` threads.
+pub(crate) fn read(bytes: &[u8], jobs: usize) -> Result<Read, Malformed> {
+    let scan = scan(bytes)?;
+    let mut whole = Whole { bytes, builder: Builder::new(), ids: Ids::default(), values: Vec::new() };
+    let events = usize::try_from(scan.events).ok().filter(|&events| events < u32::MAX as usize);
+    events
+        .ok_or(reweave_trace::Error::TooMany { what: "events" })
+        .and_then(|events| whole.builder.try_reserve(events))
+        .map_err(|error| malformed(0, error.to_string()))?;
+    let workers = jobs.min(scan.blocks.len());
+    if workers <= 1 {
+        let mut worker = Worker::new(bytes);
+        let mut decoded = Decoded::default();
+        for block in &scan.blocks {
+            worker.decode(block, &mut decoded)?;
+            whole.append(block, &mut decoded)?;
+        }
+    } else {
+        whole.append_all(&scan.blocks, workers)?;
+    }
+    whole.finish(scan)
+}
+
+/// The events of a block, as columns with the file's ids.
+#[derive(Default)]
+struct Decoded {
+    ops: Vec<Op>,
+    kinds: Vec<Kind>,
+    threads: Vec<u32>,
+    targets: Vec<u32>,
+    sites: Vec<u32>,
+    /// What each event read, then wrote, where its operation has that; empty where there are no values.
+    values: Vec<reweave_wire::Value>,
+}
+
+impl Decoded {
+    fn resize(&mut self, events: usize) {
+        self.ops.resize(events, Op::Skip);
+        self.threads.resize(events, 0);
+        self.targets.resize(events, 0);
+        self.sites.resize(events, 0);
+        self.values.clear();
+    }
+}
+
+/// Decodes blocks.
+struct Worker<'b> {
+    bytes: &'b [u8],
+    decoder: Box<Decoder>,
+}
+
+impl<'b> Worker<'b> {
+    fn new(bytes: &'b [u8]) -> Worker<'b> {
+        Worker { bytes, decoder: Box::default() }
+    }
+
+    fn decode(&mut self, block: &Located, decoded: &mut Decoded) -> Result<(), Malformed> {
+        let payload = block.payload(self.bytes)?;
+        self.decode_payload(block, payload, decoded).map_err(|damage| damaged(block, damage))
+    }
+
+    fn decode_payload(
+        &mut self,
+        block: &Located,
+        payload: &[u8],
+        decoded: &mut Decoded,
+    ) -> Result<(), Damaged> {
+        let block = Block::new(&block.head, payload)?;
+        decoded.resize(block.events());
+        let Decoded { ops, threads, targets, sites, values, kinds } = decoded;
+        let mut columns = Columns { ops, threads, targets, sites };
+        self.decoder.events(&block, &mut columns)?;
+        if block.has_values() {
+            self.decoder.values(&block, &columns, &mut |value| values.push(value))?;
+        }
+        kinds.clear();
+        kinds.extend(columns.ops.iter().map(|&op| codes::kind(op)));
+        Ok(())
+    }
+}
+
+fn damaged(block: &Located, damage: Damaged) -> Malformed {
+    malformed(block.at, format!("the block here makes no sense: {}", damage.0))
+}
+
+/// The trace so far.
+struct Whole<'b> {
+    bytes: &'b [u8],
+    builder: Builder,
+    ids: Ids,
+    values: Vec<EventValues>,
+}
+
+impl Whole<'_> {
+    fn append_all(&mut self, blocks: &[Located], workers: usize) -> Result<(), Malformed> {
+        let bytes = self.bytes;
+        thread::scope(|scope| {
+            let lines: Vec<_> = (0..workers)
+                .map(|first| {
+                    let (send, receive) = mpsc::sync_channel::<Result<Decoded, Malformed>>(1);
+                    let (give_back, used) = mpsc::channel::<Decoded>();
+                    scope.spawn(move || {
+                        let mut worker = Worker::new(bytes);
+                        for block in blocks.iter().skip(first).step_by(workers) {
+                            let mut decoded = used.try_recv().unwrap_or_default();
+                            let result = worker.decode(block, &mut decoded).map(|()| decoded);
+                            // The other side hangs up at the first error: nobody wants the rest.
+                            if send.send(result).is_err() {
+                                return;
+                            }
+                        }
+                    });
+                    (receive, give_back)
+                })
+                .collect();
+            for (block, (receive, give_back)) in blocks.iter().zip(lines.iter().cycle()) {
+                let hung_up = |_| malformed(block.at, "the thread that decodes this block stopped");
+                let mut decoded = receive.recv().map_err(hung_up)??;
+                self.append(block, &mut decoded)?;
+                // A worker that has no block left takes nothing back.
+                let _ = give_back.send(decoded);
+            }
+            Ok(())
+        })
+    }
+
+    fn append(&mut self, located: &Located, decoded: &mut Decoded) -> Result<(), Malformed> {
+        let start = located.at + reweave_wire::CHUNK_BYTES;
+        let payload = self.bytes.get(start..start + located.head.payload as usize).unwrap_or_default();
+        let block = Block::new(&located.head, payload).map_err(|damage| damaged(located, damage))?;
+        self.ids.add(&block, &mut self.builder).map_err(|refused| match refused {
+            Refused::Damaged(damage) => damaged(located, damage),
+            Refused::Trace(error) => malformed(located.at, error.to_string()),
+        })?;
+        self.rename(decoded)
+            .and_then(|()| self.intern_values(decoded))
+            .ok_or_else(|| damaged(located, Damaged("an event refers to a name that is not defined")))?;
+        let batch = Batch {
+            kinds: &decoded.kinds,
+            threads: &decoded.threads,
+            targets: &decoded.targets,
+            sites: &decoded.sites,
+            values: &self.values,
+        };
+        self.builder.extend(&batch).map_err(|error| malformed(located.at, error.to_string()))
+    }
+
+    /// Turns ids of the file into ids of the builder, where they differ.
+    fn rename(&self, decoded: &mut Decoded) -> Option<()> {
+        let rename = |table: &[u32], id: &mut u32| {
+            *id = *table.get(*id as usize)?;
+            Some(())
+        };
+        if let Some(table) = self.ids.table(Space::Thread) {
+            decoded.threads.iter_mut().try_for_each(|id| rename(table, id))?;
+        }
+        if let Some(table) = self.ids.table(Space::Site) {
+            decoded.sites.iter_mut().try_for_each(|id| rename(table, id))?;
+        }
+        if Space::ALL.iter().any(|&space| space != Space::Site && self.ids.table(space).is_some()) {
+            for (op, id) in decoded.ops.iter().zip(&mut decoded.targets) {
+                if let Some(table) = op.space().and_then(|space| self.ids.table(space)) {
+                    rename(table, id)?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Gives each event its values.
+    fn intern_values(&mut self, decoded: &Decoded) -> Option<()> {
+        self.values.clear();
+        if decoded.values.is_empty() {
+            return Some(());
+        }
+        let mut values = decoded.values.iter();
+        for op in &decoded.ops {
+            let (mut read, mut written) = (None, None);
+            if op.carries_read() {
+                read = self.value(*values.next()?)?;
+            }
+            if op.carries_written() {
+                written = self.value(*values.next()?)?;
+            }
+            self.values.push(EventValues { read, written });
+        }
+        Some(())
+    }
+
+    fn value(&mut self, value: reweave_wire::Value) -> Option<Option<ValueId>> {
+        Some(match value {
+            reweave_wire::Value::Absent => None,
+            reweave_wire::Value::Number(number) => Some(self.builder.value(Value::Number(number)).ok()?),
+            reweave_wire::Value::Text(id) => Some(self.ids.text(id)?),
+        })
+    }
+
+    fn finish(mut self, scan: Scan) -> Result<Read, Malformed> {
+        if let Some((at, names)) = scan.names
+            && names != *self.ids.counts()
+        {
+            return Err(malformed(at, "the footer disagrees with the file about the number of names"));
+        }
+        self.builder.claim(codes::capabilities(scan.claims));
+        Ok(Read { builder: self.builder, notices: scan.notices })
+    }
+}

@@ -1,0 +1,191 @@
+//! The frame of a file: where its blocks are, and how it ends.
+//!
+//! Only heads are looked at, one a block, so this is quick even where the file is not in memory. A file that stops
+//! inside a part is *cut off*: its last whole block counts, and a notice says so. A part that is there but is not
+//! what it should be is *damaged*, and an error. Each head has a checksum of its own, so that a wrong length is not
+//! taken for an early end.
+
+use reweave_wire::{
+    CHUNK_BYTES, Chunk, ChunkKind, Claims, End, FileHeader, Footer, HEADER_BYTES, MAX_EVENTS, MAX_NAMES,
+    MAX_PAYLOAD, SPACES, VERSION, crc,
+};
+
+use super::malformed;
+use crate::error::Malformed;
+
+/// A block in a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Located {
+    /// Where its head starts.
+    pub(super) at: usize,
+    pub(super) head: Chunk,
+}
+
+impl Located {
+    /// The block's payload, once it matches its checksum.
+    pub(super) fn payload<'b>(&self, bytes: &'b [u8]) -> Result<&'b [u8], Malformed> {
+        let start = self.at + CHUNK_BYTES;
+        match bytes.get(start..start + self.head.payload as usize) {
+            Some(payload) if crc(payload) == self.head.payload_crc => Ok(payload),
+            _ => Err(malformed(self.at, "the file is damaged here: a block does not match its checksum")),
+        }
+    }
+}
+
+/// What a scan found.
+#[derive(Debug)]
+pub(super) struct Scan {
+    pub(super) blocks: Vec<Located>,
+    pub(super) events: u64,
+    /// What may be relied on.
+    pub(super) claims: Claims,
+    /// How many names each space has, and where that is stated, where the file has its footer.
+    pub(super) names: Option<(usize, [u32; SPACES])>,
+    pub(super) notices: Vec<String>,
+}
+
+/// Finds the blocks of a file.
+pub(super) fn scan(bytes: &[u8]) -> Result<Scan, Malformed> {
+    let header = file_header(bytes)?;
+    let mut scan = Scan {
+        blocks: Vec::new(),
+        events: 0,
+        claims: header.claims.without(header.tentative),
+        names: None,
+        notices: Vec::new(),
+    };
+    let mut at = HEADER_BYTES;
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let Some(head) = head(rest).map_err(|message| malformed(at, message))? else {
+            scan.cut_off(at, rest.is_empty());
+            return Ok(scan);
+        };
+        let Some(payload) = rest[CHUNK_BYTES..].get(..head.payload as usize) else {
+            scan.cut_off(at, false);
+            return Ok(scan);
+        };
+        match head.kind {
+            ChunkKind::Block => scan.block(Located { at, head })?,
+            ChunkKind::Footer => {
+                scan.footer(at, &head, payload, header)?;
+                let end = at + CHUNK_BYTES + payload.len();
+                scan.end(at, end, &bytes[end..])?;
+                return Ok(scan);
+            }
+        }
+        at += CHUNK_BYTES + payload.len();
+    }
+}
+
+fn file_header(bytes: &[u8]) -> Result<FileHeader, Malformed> {
+    let Some(header) = bytes.first_chunk::<HEADER_BYTES>() else {
+        let message = format!("the file is shorter than its header, which has {HEADER_BYTES} bytes");
+        return Err(malformed(bytes.len(), message));
+    };
+    let header = FileHeader::decode(header).map_err(|damage| malformed(0, damage.0))?;
+    if header.version != VERSION {
+        let version = header.version;
+        let message =
+            format!("the file has version {version} of the format: this program reads version {VERSION}");
+        return Err(malformed(8, message));
+    }
+    Ok(header)
+}
+
+/// The head at the start of `rest`; nothing where the file ends before or inside it.
+fn head(rest: &[u8]) -> Result<Option<Chunk>, String> {
+    let Some(&code) = rest.first() else { return Ok(None) };
+    // A recorder that writes through a memory map and is killed leaves zeros to the end of the file.
+    if code == 0 && rest.iter().all(|&byte| byte == 0) {
+        return Ok(None);
+    }
+    if ChunkKind::from_code(code).is_none() {
+        return Err("the file is damaged here: a block or the footer should start".to_owned());
+    }
+    let Some(bytes) = rest.first_chunk::<CHUNK_BYTES>() else { return Ok(None) };
+    let head = Chunk::decode(bytes).map_err(|damage| format!("the file is damaged here: {}", damage.0))?;
+    if head.codec != 0 {
+        return Err(format!("a block is stored with codec {}: this program reads codec 0", head.codec));
+    }
+    Ok(Some(head))
+}
+
+impl Scan {
+    fn block(&mut self, block: Located) -> Result<(), Malformed> {
+        let Located { at, head } = block;
+        if head.events as usize > MAX_EVENTS
+            || head.names as usize > MAX_NAMES
+            || head.payload as usize > MAX_PAYLOAD
+        {
+            return Err(malformed(at, "a block is larger than blocks may be"));
+        }
+        if head.first_event != self.events {
+            let message = format!(
+                "a block of events from {} on stands where event {} is next: a block is missing or misplaced",
+                head.first_event, self.events
+            );
+            return Err(malformed(at, message));
+        }
+        self.events += u64::from(head.events);
+        self.blocks.push(block);
+        Ok(())
+    }
+
+    fn footer(
+        &mut self,
+        at: usize,
+        head: &Chunk,
+        payload: &[u8],
+        header: FileHeader,
+    ) -> Result<(), Malformed> {
+        if crc(payload) != head.payload_crc {
+            return Err(malformed(at, "the file is damaged here: the footer does not match its checksum"));
+        }
+        let mut footer = Footer::decode(payload).map_err(|damage| malformed(at, damage.0))?;
+        let disagrees = |what| malformed(at, format!("the footer disagrees with the file about {what}"));
+        if head.events as usize != self.blocks.len() || head.first_event != self.events {
+            return Err(disagrees("the number of blocks or events"));
+        }
+        if !header.claims.include(footer.claims) {
+            return Err(disagrees("the capabilities: it may only take some back"));
+        }
+        if footer.indexed != 0 {
+            for block in &self.blocks {
+                if footer.next_block() != Some((block.head.payload, block.head.events)) {
+                    return Err(disagrees("where the blocks are"));
+                }
+            }
+        }
+        if !(footer.indexed == 0 || footer.indexed == head.events) || !footer.is_read() {
+            return Err(disagrees("the length of its index"));
+        }
+        self.claims = footer.claims;
+        self.names = Some((at, footer.names));
+        Ok(())
+    }
+
+    fn end(&mut self, footer: usize, at: usize, rest: &[u8]) -> Result<(), Malformed> {
+        let mark = End { footer: footer as u64 }.encode();
+        if rest == mark {
+            return Ok(());
+        }
+        if !mark.starts_with(rest) {
+            return Err(malformed(
+                at,
+                "the file is damaged here: its end mark should follow, and then nothing",
+            ));
+        }
+        self.notices.push(format!("the end mark at byte {at} is cut off; no event is missing"));
+        Ok(())
+    }
+
+    fn cut_off(&mut self, at: usize, nothing_follows: bool) {
+        let events = self.events;
+        self.notices.push(if nothing_follows {
+            format!("cut off after {events} events: the last whole block ends at byte {at}, and nothing follows")
+        } else {
+            format!("cut off after {events} events: the last whole block ends at byte {at}; what follows was ignored")
+        });
+    }
+}

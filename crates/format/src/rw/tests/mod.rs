@@ -1,0 +1,177 @@
+//! Round trips, boundaries, and files of old versions.
+
+mod damage;
+mod sample;
+
+use reweave_trace::{Builder, Capabilities, Event, EventValues, Kind, Op, Trace, ValueId};
+use reweave_wire::{Encoder, FileHeader, HEADER_BYTES, MAX_EVENTS, VERSION};
+
+use super::{Read, Writer, codes, read};
+use crate::TraceWriter;
+use sample::Sample;
+
+const ALL: Capabilities = Capabilities { values: false, branches: true, dependences: true };
+
+/// The trace as a file whose blocks have `block` events each.
+fn write(trace: &Trace, block: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&mut bytes, trace.capabilities());
+    for (i, id) in trace.ids().enumerate() {
+        if i > 0 && i % block == 0 {
+            writer.close().unwrap();
+        }
+        let EventValues { read, written } = trace.values(id);
+        let value = |id: Option<ValueId>| id.map(|id| trace.value(id));
+        writer.event(trace.names(), &trace.event(id), value(read), value(written)).unwrap();
+    }
+    writer.finish().unwrap();
+    writer.finish().unwrap();
+    drop(writer);
+    bytes
+}
+
+/// Everything about the first `count` events, with names instead of ids.
+fn listing(trace: &Trace, count: usize) -> Vec<String> {
+    trace
+        .ids()
+        .take(count)
+        .map(|id| {
+            let event = trace.event(id);
+            let EventValues { read, written } = trace.values(id);
+            let value = |id: Option<ValueId>| id.map(|id| trace.value(id));
+            format!(
+                "{}|{:?}({:?})|{}|{:?}>{:?}",
+                trace.thread_name(event.thread),
+                event.op.kind(),
+                trace.target_name(event.op),
+                trace.site_name(event.site),
+                value(read),
+                value(written)
+            )
+        })
+        .collect()
+}
+
+fn finish(read: Read) -> Trace {
+    read.builder.finish().unwrap()
+}
+
+#[track_caller]
+fn check_round_trip(trace: &Trace, block: usize) {
+    let bytes = write(trace, block);
+    for jobs in [0, 1, 2, 3, 8] {
+        let again = read(&bytes, jobs).unwrap();
+        assert_eq!(again.notices, [""; 0]);
+        let again = finish(again);
+        assert_eq!(again.capabilities(), trace.capabilities());
+        assert_eq!(again.len(), trace.len());
+        assert!(listing(&again, again.len()) == listing(trace, trace.len()));
+    }
+}
+
+#[test]
+fn random_traces_survive() {
+    for seed in 1..=60 {
+        let events = [3, 40, 300, 3000][seed as usize % 4];
+        let trace = Sample::new(seed).trace(events, seed % 3 == 0);
+        check_round_trip(&trace, [usize::MAX, 1, 7, 500][seed as usize / 4 % 4]);
+    }
+}
+
+#[test]
+fn samples_have_every_operation_and_values() {
+    let trace = Sample::new(5).trace(5000, true);
+    for &kind in Kind::ALL {
+        assert!(trace.ids().any(|id| trace.kind(id) == kind), "{kind:?}");
+    }
+    assert!(trace.has_values() && trace.capabilities() == ALL);
+}
+
+#[test]
+fn blocks_end_where_they_are_full() {
+    for (count, blocks) in [(0, 0), (1, 1), (MAX_EVENTS, 1), (MAX_EVENTS + 1, 2), (3 * MAX_EVENTS, 3)] {
+        let mut builder = Builder::new();
+        let (thread, site) = (builder.thread("T").unwrap(), builder.site("s").unwrap());
+        for _ in 0..count {
+            builder.push(Event { thread, op: Op::Branch, site }, EventValues::NONE).unwrap();
+        }
+        let trace = builder.finish().unwrap();
+        let bytes = write(&trace, usize::MAX);
+        assert_eq!(super::scan::scan(&bytes).unwrap().blocks.len(), blocks);
+        assert!(bytes.len() < 400, "{} bytes for {count} equal events", bytes.len());
+        assert_eq!(finish(read(&bytes, 2).unwrap()).len(), count);
+    }
+}
+
+#[test]
+fn names_beyond_one_block_survive() {
+    let mut builder = Builder::new();
+    let thread = builder.thread("").unwrap();
+    for i in 0..40 {
+        let name = format!("{}é{i}", "long".repeat(15_000 + i % 3));
+        let (x, site) = (builder.variable(&name).unwrap(), builder.site(&name[i..]).unwrap());
+        builder.push(Event { thread, op: Op::Read(x), site }, EventValues::NONE).unwrap();
+    }
+    let site = builder.site(&"9".repeat(reweave_trace::MAX_NAME_BYTES)).unwrap();
+    builder.push(Event { thread, op: Op::Begin, site }, EventValues::NONE).unwrap();
+    check_round_trip(&builder.finish().unwrap(), usize::MAX);
+}
+
+/// A file of one block, made by hand.
+fn by_hand(fill: impl FnOnce(&mut Encoder<Vec<u8>>)) -> Vec<u8> {
+    let claims = codes::claims(ALL);
+    let mut bytes = FileHeader { version: VERSION, claims, tentative: claims }.encode().to_vec();
+    let mut encoder = Encoder::new(vec![0; 1 << 20]);
+    fill(&mut encoder);
+    encoder.close(&mut |part| bytes.extend_from_slice(part));
+    bytes
+}
+
+fn begin(thread: u32, site: u32) -> reweave_wire::Event {
+    let (read, written) = Default::default();
+    reweave_wire::Event { thread, op: reweave_wire::Op::Begin, target: 9, site, read, written }
+}
+
+#[test]
+fn a_name_that_is_defined_twice_is_one_name() {
+    let bytes = by_hand(|encoder| {
+        for number in [7, 8, 7, 9] {
+            encoder.define_number(reweave_wire::Space::Thread, number).unwrap();
+            encoder.define(reweave_wire::Space::Site, b"s").unwrap();
+        }
+        for id in 0..4 {
+            encoder.event(&begin(id, id)).unwrap();
+        }
+        let fork = reweave_wire::Event { op: reweave_wire::Op::Fork, target: 3, ..begin(2, 3) };
+        encoder.event(&fork).unwrap();
+    });
+    let (trace, _) = read(&bytes, 1).unwrap().builder.repair().unwrap();
+    let threads: Vec<_> = trace.ids().map(|id| trace.thread_name(trace.thread(id))).collect();
+    assert_eq!(threads, ["7", "8", "7", "9", "7"]);
+    assert_eq!(trace.names().sites.len(), 1);
+}
+
+#[test]
+fn ids_without_a_name_are_refused() {
+    for (thread, site) in [(0, 1), (1, 0), (70_000, 0), (0, 70_000)] {
+        let bytes = by_hand(|encoder| {
+            encoder.define(reweave_wire::Space::Thread, b"T").unwrap();
+            encoder.define(reweave_wire::Space::Site, b"s").unwrap();
+            encoder.event(&begin(thread, site)).unwrap();
+        });
+        let defect = read(&bytes, 1).unwrap_err();
+        assert_eq!(defect.at, crate::error::Place::Byte(HEADER_BYTES as u64));
+    }
+}
+
+/// Written by version 1's writer from `Sample::new(1).trace(150, true)` in blocks of 60 events, with its listing.
+const VERSION_1: (&[u8], &str) =
+    (include_bytes!("../../../tests/data/version-1.rw"), include_str!("../../../tests/data/version-1.txt"));
+
+#[test]
+fn a_stored_file_of_version_1_is_still_read() {
+    let (bytes, expected) = VERSION_1;
+    let trace = finish(read(bytes, 1).unwrap());
+    assert_eq!(listing(&trace, trace.len()), expected.lines().collect::<Vec<_>>());
+    assert_eq!(trace.capabilities(), ALL);
+}

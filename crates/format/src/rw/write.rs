@@ -1,0 +1,192 @@
+//! The writer: events in, blocks out, in bounded memory.
+//!
+//! It holds one block, an id for each name, the recent values that are not numbers, and eight bytes a block for the
+//! index.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use reweave_trace::{Capabilities, Event, Kind, Names, Space, Value};
+use reweave_wire::{Claims, Closed, Encoder, End, FileHeader, FooterEncoder, Full, SPACES, VERSION};
+
+use super::codes;
+use crate::{Error, TraceWriter};
+
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// Beyond this, recent texts are forgotten: a text that comes again is defined again.
+const MAX_TEXT_BYTES: usize = 1 << 24;
+
+/// What claims are true only once the whole trace is written: a table of dependences is of the whole trace.
+const TENTATIVE: Claims = Claims::DEPENDENCES;
+
+const NONE: u32 = u32::MAX;
+
+/// Writes a `.rw` file.
+pub(crate) struct Writer<W: Write> {
+    out: W,
+    encoder: Box<Encoder<Vec<u8>>>,
+    /// By space, the file's id of each of the trace's ids.
+    ids: [Vec<u32>; SPACES],
+    texts: HashMap<String, u32>,
+    text_bytes: usize,
+    claims: Claims,
+    /// The blocks so far.
+    index: Vec<Closed>,
+    /// What is to be written at once.
+    block: Vec<u8>,
+    written: u64,
+    finished: bool,
+}
+
+impl<W: Write> Writer<W> {
+    /// A file that claims `capabilities`; nothing is written before the first block is full.
+    pub(crate) fn new(out: W, capabilities: Capabilities) -> Writer<W> {
+        let claims = codes::claims(capabilities);
+        let tentative = claims.without(claims.without(TENTATIVE));
+        let header = FileHeader { version: VERSION, claims, tentative };
+        Writer {
+            out,
+            encoder: Box::new(Encoder::new(vec![0; BUFFER_BYTES])),
+            ids: Default::default(),
+            texts: HashMap::new(),
+            text_bytes: 0,
+            claims,
+            index: Vec::new(),
+            block: header.encode().to_vec(),
+            written: 0,
+            finished: false,
+        }
+    }
+
+    /// The file's id of the trace's `id`.
+    #[inline]
+    fn id<'n>(
+        &mut self,
+        space: reweave_wire::Space,
+        id: u32,
+        name: impl FnOnce() -> &'n str,
+    ) -> Result<u32, Error> {
+        match self.ids[space as usize].get(id as usize) {
+            Some(&known) if known != NONE => Ok(known),
+            _ => {
+                let new = self.define(space, name())?;
+                let ids = &mut self.ids[space as usize];
+                if ids.len() <= id as usize {
+                    ids.resize(id as usize + 1, NONE);
+                }
+                ids[id as usize] = new;
+                Ok(new)
+            }
+        }
+    }
+
+    fn define(&mut self, space: reweave_wire::Space, name: &str) -> Result<u32, Error> {
+        if let Ok(id) = self.encoder.define(space, name.as_bytes()) {
+            return Ok(id);
+        }
+        self.close()?;
+        self.encoder.define(space, name.as_bytes()).map_err(|Full| {
+            let message = format!("a name of {} bytes does not fit a block", name.len());
+            Error::io(io::Error::new(io::ErrorKind::InvalidInput, message))
+        })
+    }
+
+    fn value(&mut self, value: Option<Value<'_>>) -> Result<reweave_wire::Value, Error> {
+        Ok(match value {
+            None => reweave_wire::Value::Absent,
+            Some(Value::Number(number)) => reweave_wire::Value::Number(number),
+            Some(Value::Text(text)) => reweave_wire::Value::Text(match self.texts.get(text) {
+                Some(&id) => id,
+                None => self.define_text(text)?,
+            }),
+        })
+    }
+
+    fn define_text(&mut self, text: &str) -> Result<u32, Error> {
+        let id = self.define(reweave_wire::Space::Text, text)?;
+        self.text_bytes += text.len() + size_of::<(String, u32)>();
+        if self.text_bytes > MAX_TEXT_BYTES {
+            self.texts.clear();
+            self.text_bytes = 0;
+        }
+        self.texts.insert(text.to_owned(), id);
+        Ok(id)
+    }
+
+    /// Writes the block and begins the next.
+    pub(super) fn close(&mut self) -> Result<(), Error> {
+        let closed = self.encoder.close(&mut |bytes| self.block.extend_from_slice(bytes));
+        self.index.push(closed);
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        self.out.write_all(&self.block).map_err(Error::io)?;
+        self.written += self.block.len() as u64;
+        self.block.clear();
+        Ok(())
+    }
+
+    fn footer(&mut self) -> Result<(), Error> {
+        let start = self.written;
+        let blocks = self.index.len() as u32;
+        let (mut footer, mut payload) = (FooterEncoder::default(), Vec::new());
+        let mut sink = |bytes: &[u8]| payload.extend_from_slice(bytes);
+        footer.start(self.claims, self.encoder.defined(), blocks, &mut sink);
+        for block in &self.index {
+            footer.block(block.payload, block.events, &mut sink);
+        }
+        self.block.extend_from_slice(&footer.head(blocks, self.encoder.total_events()).encode());
+        self.block.append(&mut payload);
+        self.block.extend_from_slice(&End { footer: start }.encode());
+        self.flush()
+    }
+}
+
+impl<W: Write> TraceWriter for Writer<W> {
+    #[inline]
+    fn event(
+        &mut self,
+        names: &Names,
+        event: &Event,
+        read: Option<Value<'_>>,
+        written: Option<Value<'_>>,
+    ) -> Result<(), Error> {
+        let kind: Kind = event.op.kind();
+        let (thread, site) = (event.thread.0, event.site.0);
+        let thread_id =
+            self.id(reweave_wire::Space::Thread, thread, || names.space(Space::Thread).get(thread))?;
+        let mut target = event.op.target();
+        if let Some(space) = kind.space() {
+            target = self.id(codes::space(space), target, || names.space(space).get(target))?;
+        }
+        let event = reweave_wire::Event {
+            thread: thread_id,
+            op: codes::op(kind),
+            target,
+            site: self.id(reweave_wire::Space::Site, site, || names.sites.get(site))?,
+            read: self.value(read)?,
+            written: self.value(written)?,
+        };
+        if self.encoder.event(&event).is_ok() {
+            return Ok(());
+        }
+        self.close()?;
+        self.encoder.event(&event).map_err(|Full| Error::io(io::ErrorKind::OutOfMemory.into()))
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        if self.finished {
+            return Ok(());
+        }
+        self.finished = true;
+        if self.encoder.events() > 0 || self.encoder.names() > 0 {
+            self.close()?;
+        } else {
+            self.flush()?;
+        }
+        self.footer()?;
+        self.out.flush().map_err(Error::io)
+    }
+}

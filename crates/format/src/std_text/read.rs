@@ -1,0 +1,117 @@
+//! The reader of STD text.
+
+use memchr::memchr;
+use reweave_trace::{Builder, Capabilities, Event, EventValues, Kind, Op, ThreadId, Value, ValueId};
+
+use super::quick::Quick;
+use crate::operation::{self, balanced, trim};
+use crate::text::{Line, LineError, LineParser, excerpt};
+
+/// Reads one line after another.
+#[derive(Default)]
+pub(crate) struct Parser {
+    quick: Quick,
+}
+
+impl LineParser for Parser {
+    fn quick_lines(&mut self, text: &str, start: usize, builder: &mut Builder) -> (usize, u32) {
+        self.quick.lines(text, start, builder)
+    }
+
+    fn line(&mut self, line: &str, builder: &mut Builder) -> Result<Line, LineError> {
+        let (Some(bar), false) = (memchr(b'|', line.as_bytes()), line.starts_with('#')) else {
+            return no_event(line, builder);
+        };
+        let (written, rest) = (&line[..bar], &line[bar + 1..]);
+        let thread = trim(written);
+        let (field, rest) = cut(rest);
+        let (site, value) = rest.map_or(("", None), cut);
+        if thread.starts_with('#') {
+            return no_event(line, builder);
+        }
+        if thread.is_empty() {
+            return Err(LineError::new("the thread has no name: expected `thread|op(target)|site`"));
+        }
+        let (kind, target) = operation::parse(field)?;
+        let thread = ThreadId(intern_target(builder, Kind::Fork, thread)?);
+        let target = intern_target(builder, kind, target)?;
+        let values = match value {
+            None | Some("") => EventValues::NONE,
+            Some(value) => values(builder, kind, value)?,
+        };
+        let site = builder.site(site.trim_end_matches('\r'))?;
+        builder.push(Event { thread, op: Op::new(kind, target), site }, values)?;
+        self.quick.remember_thread(written, thread);
+        Ok(Line::Event)
+    }
+}
+
+/// The text before the next `|`, and what comes after it.
+#[inline]
+fn cut(text: &str) -> (&str, Option<&str>) {
+    match memchr(b'|', text.as_bytes()) {
+        Some(bar) => (&text[..bar], Some(&text[bar + 1..])),
+        None => (text, None),
+    }
+}
+
+/// The number of a target. Only a name that is new needs a look at its parentheses.
+#[inline]
+pub(crate) fn intern_target(builder: &mut Builder, kind: Kind, target: &str) -> Result<u32, LineError> {
+    let Some(space) = kind.space() else { return Ok(0) };
+    let known = builder.names().space(space).len();
+    let id = builder.target(kind, target)?;
+    if id as usize == known && !balanced(target) {
+        return Err(LineError::new(format!("the parentheses in {} do not match", excerpt(target))));
+    }
+    Ok(id)
+}
+
+fn values(builder: &mut Builder, kind: Kind, text: &str) -> Result<EventValues, LineError> {
+    if text.contains('|') {
+        return Err(LineError::new("too many fields: expected `thread|op(target)|site|value` at most"));
+    }
+    let mut value = |text: &str| -> Result<Option<ValueId>, LineError> {
+        let text = text.trim_end_matches('\r');
+        Ok(if text.is_empty() { None } else { Some(builder.value(Value::parse(text))?) })
+    };
+    let lifetime = matches!(kind, Kind::Alloc | Kind::Free);
+    match (kind.reads(), kind.writes() && !lifetime) {
+        (true, true) => match text.split_once('>') {
+            Some((old, new)) if !new.contains('>') => {
+                Ok(EventValues { read: value(old)?, written: value(new)? })
+            }
+            _ => Err(LineError::new(format!("the value of an update is `old>new`, not {}", excerpt(text)))),
+        },
+        (true, false) => Ok(EventValues { read: value(text)?, written: None }),
+        (false, true) => Ok(EventValues { read: None, written: value(text)? }),
+        (false, false) => Err(LineError::new(format!(
+            "`{}` takes no value, but has {}",
+            operation::word(kind),
+            excerpt(text)
+        ))),
+    }
+}
+
+#[cold]
+fn no_event(line: &str, builder: &mut Builder) -> Result<Line, LineError> {
+    let line = line.trim_ascii();
+    if let Some(directive) = line.strip_prefix("#!") {
+        let Some(names) = directive.trim_ascii_start().strip_prefix("capabilities:") else {
+            return Ok(Line::Nothing);
+        };
+        let mut capabilities = Capabilities::default();
+        for name in names.split_ascii_whitespace() {
+            if !capabilities.add(name) {
+                let message = "expected branches, dependences or values";
+                return Err(LineError::new(format!("unknown capability {}: {message}", excerpt(name))));
+            }
+        }
+        builder.claim(capabilities);
+        return Ok(Line::Claim);
+    }
+    if line.is_empty() || line.starts_with('#') {
+        return Ok(Line::Nothing);
+    }
+    Err(LineError::new(format!("expected `thread|op(target)|site`, found {}", excerpt(line))))
+}

@@ -1,0 +1,160 @@
+//! The writer of STD text.
+
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use reweave_trace::{Capabilities, Event, Kind, Names, Op, Space, Value};
+
+use crate::operation::{balanced, word};
+use crate::{Error, Format, TraceWriter};
+
+/// Writes one line an event. A skipped position becomes a request, which readers skip.
+pub(crate) struct Writer<W: Write> {
+    out: BufWriter<W>,
+    header: Option<Capabilities>,
+    events: u64,
+    /// Per name space, which names were found fit to be written: names are looked at once.
+    fit: [Vec<bool>; Space::ALL.len()],
+    fit_sites: Vec<bool>,
+}
+
+impl<W: Write> Writer<W> {
+    pub(crate) fn new(out: W, capabilities: Capabilities) -> Writer<W> {
+        Writer {
+            out: BufWriter::with_capacity(1 << 16, out),
+            header: Some(capabilities),
+            events: 0,
+            fit: Default::default(),
+            fit_sites: Vec::new(),
+        }
+    }
+
+    fn header(&mut self) -> Result<(), Error> {
+        match self.header.take() {
+            Some(claimed) if claimed != Capabilities::default() => {
+                writeln!(self.out, "#! capabilities: {claimed}").map_err(Error::io)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check(&mut self, names: &Names, event: &Event) -> Result<(), Error> {
+        let unfit =
+            |message: Result<(), String>, events| message.map_err(|message| unrepresentable(events, message));
+        let thread = names.space(Space::Thread).get(event.thread.0);
+        if first_sight(&mut self.fit[Space::Thread as usize], event.thread.0) {
+            unfit(check_target("thread", thread), self.events)?;
+        }
+        if thread.starts_with('#') {
+            return Err(unrepresentable(
+                self.events,
+                format!("the line of thread `{thread}` would be a comment"),
+            ));
+        }
+        if let Some(space) = event.op.kind().space()
+            && first_sight(&mut self.fit[space as usize], event.op.target())
+        {
+            unfit(check_target("target", names.space(space).get(event.op.target())), self.events)?;
+        }
+        if first_sight(&mut self.fit_sites, event.site.0) {
+            unfit(check_text("site", names.sites.get(event.site.0)), self.events)?;
+        }
+        Ok(())
+    }
+
+    fn value(
+        &mut self,
+        event: &Event,
+        read: Option<Value<'_>>,
+        written: Option<Value<'_>>,
+    ) -> Result<(), Error> {
+        for value in [read, written].into_iter().flatten() {
+            if let Value::Text(text) = value {
+                check_value(event.op.kind(), text)
+                    .map_err(|message| unrepresentable(self.events, message))?;
+            }
+        }
+        let out = &mut self.out;
+        match (event.op, read, written) {
+            (_, None, None) => Ok(()),
+            (Op::Update(_), Some(old), Some(new)) => write!(out, "|{old}>{new}"),
+            (Op::Update(_), Some(old), None) => write!(out, "|{old}>"),
+            (Op::Update(_), None, Some(new)) => write!(out, "|>{new}"),
+            (_, Some(value), _) | (_, None, Some(value)) => write!(out, "|{value}"),
+        }
+        .map_err(Error::io)
+    }
+}
+
+impl<W: Write> TraceWriter for Writer<W> {
+    fn event(
+        &mut self,
+        names: &Names,
+        event: &Event,
+        read: Option<Value<'_>>,
+        written: Option<Value<'_>>,
+    ) -> Result<(), Error> {
+        self.header()?;
+        self.check(names, event)?;
+        let kind = event.op.kind();
+        let mut put = |parts: &[&str]| -> Result<(), Error> {
+            parts.iter().try_for_each(|part| self.out.write_all(part.as_bytes())).map_err(Error::io)
+        };
+        put(&[names.space(Space::Thread).get(event.thread.0), "|", word(kind)])?;
+        if let Some(space) = kind.space() {
+            put(&["(", names.space(space).get(event.op.target()), ")"])?;
+        }
+        put(&["|", names.sites.get(event.site.0)])?;
+        self.value(event, read, written)?;
+        self.out.write_all(b"\n").map_err(Error::io)?;
+        self.events += 1;
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        self.header()?;
+        self.out.flush().map_err(Error::io)
+    }
+}
+
+/// Whether entry `id` was not marked yet; marks it.
+fn first_sight(seen: &mut Vec<bool>, id: u32) -> bool {
+    let id = id as usize;
+    if id >= seen.len() {
+        seen.resize(id + 1, false);
+    }
+    !std::mem::replace(&mut seen[id], true)
+}
+
+fn unrepresentable(event: u64, message: String) -> Error {
+    Error::Unrepresentable { path: PathBuf::new(), format: Format::Std, event, message }
+}
+
+fn check_text(what: &str, text: &str) -> Result<(), String> {
+    if text.contains(['|', '\n']) || text.ends_with('\r') {
+        return Err(format!("the {what} {text:?} has a character that ends a field or line"));
+    }
+    Ok(())
+}
+
+fn check_target(what: &str, name: &str) -> Result<(), String> {
+    check_text(what, name)?;
+    if name.is_empty() || name.trim_ascii() != name {
+        return Err(format!("the {what} {name:?} is empty or has white space around it"));
+    }
+    if !balanced(name) {
+        return Err(format!("the parentheses in the {what} {name:?} do not match"));
+    }
+    Ok(())
+}
+
+fn check_value(kind: Kind, text: &str) -> Result<(), String> {
+    check_text("value", text)?;
+    if text.is_empty() {
+        return Err("a value is empty".to_owned());
+    }
+    if kind == Kind::Update && text.contains('>') {
+        return Err(format!("the value {text:?} of an update has a `>`"));
+    }
+    Ok(())
+}

@@ -1,0 +1,267 @@
+//! The decoder: a block in, columns out.
+
+use crate::control::{self, Control, MANY_HITS};
+use crate::lane::{LANES, Lane};
+use crate::name::NameReader;
+use crate::predict::{Predictor, Thread};
+use crate::value::{Value, ValueDecoder};
+use crate::varint::Input;
+use crate::{Chunk, Damaged, MAX_EVENTS, MAX_NAMES, Op, SPACES, Space};
+
+/// The payload of a block, split into its streams.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'b> {
+    events: usize,
+    names: usize,
+    base: [u32; SPACES],
+    lanes: [&'b [u8]; LANES],
+}
+
+impl<'b> Block<'b> {
+    /// Splits `payload`, which the caller has checked against the checksum in `head`.
+    pub fn new(head: &Chunk, payload: &'b [u8]) -> Result<Block<'b>, Damaged> {
+        let (events, names) = (head.events as usize, head.names as usize);
+        if events > MAX_EVENTS || names > MAX_NAMES {
+            return Err(Damaged("a block has more events or names than a block may have"));
+        }
+        let short = Damaged("a block is shorter than its streams");
+        let mut input = Input::new(payload);
+        let mut base = [0; SPACES];
+        for id in &mut base {
+            *id = input.small().ok_or(short)?;
+        }
+        let mut lengths = [0; LANES];
+        for length in &mut lengths {
+            *length = input.length().ok_or(short)?;
+        }
+        let mut lanes: [&[u8]; LANES] = [&[]; LANES];
+        for (lane, length) in lanes.iter_mut().zip(lengths) {
+            *lane = input.take(length).ok_or(short)?;
+        }
+        if !input.is_empty() {
+            return Err(Damaged("a block is longer than its streams"));
+        }
+        Ok(Block { events, names, base, lanes })
+    }
+
+    /// How many events it has.
+    pub fn events(&self) -> usize {
+        self.events
+    }
+
+    /// How many names each space had before it.
+    pub fn base(&self) -> &[u32; SPACES] {
+        &self.base
+    }
+
+    /// The names that it defines.
+    pub fn names(&self) -> NameReader<'b> {
+        NameReader::new(self.lanes[Lane::Names as usize], self.names)
+    }
+
+    /// Whether some event may have a value.
+    pub fn has_values(&self) -> bool {
+        !self.lanes[Lane::Values as usize].is_empty()
+    }
+
+    fn input(&self, lane: Lane) -> Input<'b> {
+        Input::new(self.lanes[lane as usize])
+    }
+}
+
+/// Where the events of a block go: an entry an event in each slice.
+#[derive(Debug)]
+pub struct Columns<'c> {
+    /// The operations.
+    pub ops: &'c mut [Op],
+    /// The threads.
+    pub threads: &'c mut [u32],
+    /// The targets; anything where the operation has none.
+    pub targets: &'c mut [u32],
+    /// The sites.
+    pub sites: &'c mut [u32],
+}
+
+/// Decodes blocks, one after another and in any order.
+#[derive(Clone, Debug)]
+pub struct Decoder {
+    predictor: Predictor,
+    values: ValueDecoder,
+}
+
+impl Default for Decoder {
+    fn default() -> Decoder {
+        Decoder { predictor: Predictor::new(), values: ValueDecoder::new() }
+    }
+}
+
+impl Decoder {
+    /// Fills the first entries of `columns` with the events of `block`.
+    ///
+    /// Ids are not checked against the names: a file may have any.
+    pub fn events(&mut self, block: &Block<'_>, columns: &mut Columns<'_>) -> Result<(), Damaged> {
+        let room = Damaged("the columns are shorter than the block");
+        let count = block.events;
+        let ops = columns.ops.get_mut(..count).ok_or(room)?;
+        let threads = columns.threads.get_mut(..count).ok_or(room)?;
+        let targets = columns.targets.get_mut(..count).ok_or(room)?;
+        let sites = columns.sites.get_mut(..count).ok_or(room)?;
+        self.predictor.reset(block.base);
+
+        let mut streams = Streams::new(block);
+        let mut hits = if count == 0 { 0 } else { streams.next_control()? };
+        let mut start = 0;
+        while start < count {
+            let (thread, length) = streams.run().ok_or(Damaged("a run of a thread is cut short"))?;
+            let end = start.checked_add(length).filter(|&end| end <= count);
+            let end = end.ok_or(Damaged("the runs of threads are longer than the block"))?;
+            threads[start..end].fill(thread);
+            let mut state = self.predictor.resume(thread);
+            let mut rows = Rows {
+                ops: &mut ops[start..end],
+                targets: &mut targets[start..end],
+                sites: &mut sites[start..end],
+            };
+            let mut done = 0;
+            while done < length {
+                let predicted = hits.min(length - done);
+                self.predicted(&mut state, &mut rows, done..done + predicted);
+                hits -= predicted;
+                done += predicted;
+                if done < length {
+                    let (op, target, site) =
+                        self.other(&mut state, &mut streams).ok_or(Damaged("an event makes no sense"))?;
+                    (rows.ops[done], rows.targets[done], rows.sites[done]) = (op, target, site);
+                    done += 1;
+                    hits = streams.next_control()?;
+                }
+            }
+            self.predictor.suspend(thread, state);
+            start = end;
+        }
+        if hits == 0 && streams.are_read() {
+            Ok(())
+        } else {
+            Err(Damaged("a block has more bytes than events"))
+        }
+    }
+
+    /// Events that are all as predicted.
+    #[inline]
+    fn predicted(&mut self, thread: &mut Thread, rows: &mut Rows<'_>, range: core::ops::Range<usize>) {
+        let rows = rows.ops[range.clone()]
+            .iter_mut()
+            .zip(&mut rows.targets[range.clone()])
+            .zip(&mut rows.sites[range]);
+        for ((op, target), site) in rows {
+            (*op, *target, *site) = self.predictor.follow(thread);
+        }
+    }
+
+    /// An event that is as its control byte says.
+    #[inline]
+    fn other(&mut self, thread: &mut Thread, streams: &mut Streams<'_>) -> Option<(Op, u32, u32)> {
+        let control = streams.pending.take()?;
+        let [first, second] = self.predictor.sites(thread);
+        let site = match control.site {
+            control::site::FIRST => first,
+            control::site::SECOND => second,
+            control::site::FRESH => self.predictor.fresh(Space::Site),
+            _ => u32::try_from(i64::from(thread.site).checked_add(streams.sites.step()?)?).ok()?,
+        };
+        let arrival = self.predictor.arrive(thread, site);
+        let op = match control.op {
+            control::op::GUESSED => arrival.op,
+            control::op::PARTNER => arrival.op.partner()?,
+            _ => Op::from_code(streams.ops.byte()?)?,
+        };
+        let mut target = 0;
+        if let Some(space) = op.space() {
+            let targets = self.predictor.targets(thread, arrival, op, space);
+            target = match control.target {
+                control::target::GUESSED => targets.guess,
+                control::target::LAST => targets.last,
+                control::target::OTHER => targets.other,
+                _ => targets.target(streams.targets.number()?)?,
+            };
+        }
+        self.predictor.learn(thread, arrival, op, target);
+        Some((op, target, site))
+    }
+
+    /// Gives `sink` the values of `block` in order, whose events are in `columns`: of each event the one that it
+    /// read, then the one that it wrote, as far as its operation has them.
+    pub fn values(
+        &mut self,
+        block: &Block<'_>,
+        columns: &Columns<'_>,
+        sink: &mut impl FnMut(Value),
+    ) -> Result<(), Damaged> {
+        let rows = columns.ops.iter().zip(columns.targets.iter()).zip(columns.sites.iter());
+        let events = rows.take(block.events).map(|((&op, &target), &site)| (op, target, site));
+        self.values.decode(block.lanes[Lane::Values as usize], events, sink)
+    }
+}
+
+struct Rows<'c> {
+    ops: &'c mut [Op],
+    targets: &'c mut [u32],
+    sites: &'c mut [u32],
+}
+
+/// The streams that events are read from.
+struct Streams<'b> {
+    threads: Input<'b>,
+    control: Input<'b>,
+    hits: Input<'b>,
+    ops: Input<'b>,
+    sites: Input<'b>,
+    targets: Input<'b>,
+    /// The control byte of the next event that is not as predicted.
+    pending: Option<Control>,
+}
+
+impl<'b> Streams<'b> {
+    fn new(block: &Block<'b>) -> Streams<'b> {
+        Streams {
+            threads: block.input(Lane::Threads),
+            control: block.input(Lane::Control),
+            hits: block.input(Lane::Hits),
+            ops: block.input(Lane::Ops),
+            sites: block.input(Lane::Sites),
+            targets: block.input(Lane::Targets),
+            pending: None,
+        }
+    }
+
+    /// Reads a control byte and says how many events before its own are as predicted: after the last one, none is
+    /// left, or the block ends before.
+    #[inline]
+    fn next_control(&mut self) -> Result<usize, Damaged> {
+        if self.control.is_empty() {
+            return Ok(0);
+        }
+        let control = self.control.byte().and_then(Control::from_byte);
+        let control = control.ok_or(Damaged("a control byte has no meaning"))?;
+        self.pending = Some(control);
+        let hits = u32::from(control.hits);
+        if hits < MANY_HITS {
+            return Ok(hits as usize);
+        }
+        let more = self.hits.length().ok_or(Damaged("a count of events is cut short"))?;
+        more.checked_add(MANY_HITS as usize).ok_or(Damaged("a count of events is too large"))
+    }
+
+    fn run(&mut self) -> Option<(u32, usize)> {
+        let first = self.threads.number()?;
+        let short = (first & 7) as usize;
+        let more = if short == 7 { self.threads.length()? } else { 0 };
+        Some((u32::try_from(first >> 3).ok()?, short.checked_add(more)?.checked_add(1)?))
+    }
+
+    fn are_read(&self) -> bool {
+        [self.threads, self.control, self.hits, self.ops, self.sites, self.targets]
+            .iter()
+            .all(Input::is_empty)
+    }
+}

@@ -1,0 +1,348 @@
+//! Names, written as what they differ from the name before in their space.
+//!
+//! A name is a *stem* of bytes and, mostly, a number in decimal after it: `T151` is `T` and 151, `Cache.java:57` is
+//! `Cache.java:` and 57, an address is a number with no stem. Numbers are halved into 32 bits above and below, for
+//! they are addresses, or pairs of object and field, more often than not: the upper half is looked up among the
+//! last eight, the lower half is often one more than the last, and either may be one more than the largest half so
+//! far, which is how counters that name new objects behave. Names that each add one are one entry together.
+//!
+//! Entries of different spaces share the stream. Only the order within a space matters, so that a run of names in
+//! one space goes on while names of another are written.
+
+use crate::lane::{Lane, Lanes};
+use crate::varint::{Input, MAX_BYTES, unzigzag, zigzag};
+use crate::{Damaged, MAX_NAME_BYTES, SPACES, Space};
+
+/// The longest stem that is remembered whole; of a longer one only so much can be shared.
+const STEM_BYTES: usize = 255;
+const RECENT: usize = 8;
+
+/// First bytes of entries. Below 40 it is `upper * 4 + lower`, as in [`upper`] and [`lower`].
+mod tag {
+    pub(super) const RUN: u8 = 0x40;
+    pub(super) const LONGEST_RUN: u32 = 0x40;
+    pub(super) const LONG_RUN: u8 = 0x80;
+    pub(super) const NUMBERED: u8 = 0x90;
+    pub(super) const PLAIN: u8 = 0x91;
+    pub(super) const SPACE: u8 = 0xA0;
+}
+
+/// How the upper half of a number is found; below 8, its place among the recent ones.
+mod upper {
+    pub(super) const LARGEST: u8 = 8;
+    pub(super) const STEP: u8 = 9;
+}
+
+/// How the lower half is found.
+mod lower {
+    pub(super) const NEXT: u8 = 0;
+    pub(super) const LARGEST: u8 = 1;
+    pub(super) const WHOLE: u8 = 2;
+    pub(super) const STEP: u8 = 3;
+}
+
+/// A name in parts: they follow each other, the number in decimal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Name<'n> {
+    /// What it shares with the name before.
+    pub shared: &'n [u8],
+    /// The rest of its stem.
+    pub rest: &'n [u8],
+    /// Its number.
+    pub number: Option<u64>,
+}
+
+impl<'n> Name<'n> {
+    /// A name that is a number.
+    pub fn number(number: u64) -> Name<'n> {
+        Name { shared: &[], rest: &[], number: Some(number) }
+    }
+
+    /// Takes `text` apart: a number is what looks exactly like one at its end.
+    pub fn text(text: &'n [u8]) -> Name<'n> {
+        let digits = text.iter().rev().take(20).take_while(|byte| byte.is_ascii_digit()).count();
+        let mut start = text.len() - digits;
+        while start < text.len() {
+            let (stem, tail) = text.split_at(start);
+            let canonical = tail.len() == 1 || !tail.starts_with(b"0");
+            if let (true, Some(number)) = (canonical, decimal(tail)) {
+                return Name { shared: &[], rest: stem, number: Some(number) };
+            }
+            start += 1;
+        }
+        Name { shared: &[], rest: text, number: None }
+    }
+}
+
+fn decimal(digits: &[u8]) -> Option<u64> {
+    digits.iter().try_fold(0u64, |number, digit| number.checked_mul(10)?.checked_add(u64::from(digit - b'0')))
+}
+
+/// The last name of a space.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    stem: [u8; STEM_BYTES],
+    /// How many bytes of the stem are kept.
+    kept: u8,
+    /// Whether they are all of it.
+    whole: bool,
+    recent: [u32; RECENT],
+    low: u32,
+    largest: u32,
+}
+
+impl State {
+    const START: State =
+        State { stem: [0; STEM_BYTES], kept: 0, whole: true, recent: [0; RECENT], low: u32::MAX, largest: 0 };
+
+    fn stem(&self) -> &[u8] {
+        self.stem.get(..usize::from(self.kept)).unwrap_or_default()
+    }
+
+    /// Replaces all but the first `shared` bytes of the stem.
+    fn set_stem(&mut self, shared: usize, rest: &[u8]) {
+        let room = self.stem.get_mut(shared..).unwrap_or_default();
+        let kept = room.len().min(rest.len());
+        for (byte, new) in room.iter_mut().zip(rest) {
+            *byte = *new;
+        }
+        self.kept = (shared + kept) as u8;
+        self.whole = kept == rest.len();
+    }
+
+    fn set_upper(&mut self, place: usize, half: u32) {
+        self.recent[..=place].rotate_right(1);
+        self.recent[0] = half;
+        self.largest = self.largest.max(half);
+    }
+
+    fn set_lower(&mut self, half: u32) {
+        self.low = half;
+        self.largest = self.largest.max(half);
+    }
+
+    fn value(&self) -> u64 {
+        u64::from(self.recent[0]) << 32 | u64::from(self.low)
+    }
+
+    fn set_number(&mut self, number: u64) {
+        self.set_upper(RECENT - 1, (number >> 32) as u32);
+        self.set_lower(number as u32);
+    }
+}
+
+/// Writes names.
+#[derive(Clone, Debug)]
+pub(crate) struct NameEncoder {
+    states: [State; SPACES],
+    runs: [u32; SPACES],
+    space: u8,
+}
+
+impl NameEncoder {
+    pub(crate) fn new() -> NameEncoder {
+        NameEncoder { states: [State::START; SPACES], runs: [0; SPACES], space: 0 }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = NameEncoder::new();
+    }
+
+    /// The most bytes that `name` takes, the ends of runs included.
+    pub(crate) fn bound(name: &Name<'_>) -> usize {
+        name.rest.len() + SPACES * (2 + MAX_BYTES) + 4 * MAX_BYTES
+    }
+
+    /// Writes a name whose stem is all in `rest`.
+    pub(crate) fn put<B>(&mut self, lanes: &mut Lanes<B>, space: Space, name: &Name<'_>)
+    where
+        B: AsRef<[u8]> + AsMut<[u8]>,
+    {
+        let state = &self.states[space as usize];
+        match name.number {
+            Some(number) if state.whole && state.stem() == name.rest => self.put_number(lanes, space, number),
+            number => {
+                self.enter(lanes, space);
+                let state = &mut self.states[space as usize];
+                lanes.byte(Lane::Names, if number.is_some() { tag::NUMBERED } else { tag::PLAIN });
+                let shared = state.stem().iter().zip(name.rest).take_while(|(a, b)| a == b).count();
+                let rest = name.rest.get(shared..).unwrap_or_default();
+                lanes.number(Lane::Names, shared as u64);
+                lanes.number(Lane::Names, rest.len() as u64);
+                lanes.bytes(Lane::Names, rest);
+                state.set_stem(shared, rest);
+                if let Some(number) = number {
+                    lanes.number(Lane::Names, number);
+                    state.set_number(number);
+                }
+            }
+        }
+    }
+
+    fn put_number<B>(&mut self, lanes: &mut Lanes<B>, space: Space, number: u64)
+    where
+        B: AsRef<[u8]> + AsMut<[u8]>,
+    {
+        let state = &mut self.states[space as usize];
+        let (high, low) = ((number >> 32) as u32, number as u32);
+        if high == state.recent[0] && low == state.low.wrapping_add(1) {
+            self.runs[space as usize] += 1;
+            state.set_lower(low);
+            return;
+        }
+        self.enter(lanes, space);
+        let state = &mut self.states[space as usize];
+        let high_before = state.recent[0];
+        let found = state.recent.iter().position(|&recent| recent == high);
+        let above = match found {
+            Some(place) => place as u8,
+            None if high == state.largest.wrapping_add(1) => upper::LARGEST,
+            None => upper::STEP,
+        };
+        state.set_upper(found.unwrap_or(RECENT - 1), high);
+        let step = zigzag(i64::from(low) - i64::from(state.low));
+        let below = if low == state.low.wrapping_add(1) {
+            lower::NEXT
+        } else if low == state.largest.wrapping_add(1) {
+            lower::LARGEST
+        } else if u64::from(low) <= step {
+            lower::WHOLE
+        } else {
+            lower::STEP
+        };
+        state.set_lower(low);
+        lanes.byte(Lane::Names, above * 4 + below);
+        if above == upper::STEP {
+            lanes.number(Lane::Names, zigzag(i64::from(high) - i64::from(high_before)));
+        }
+        match below {
+            lower::WHOLE => lanes.number(Lane::Names, u64::from(low)),
+            lower::STEP => lanes.number(Lane::Names, step),
+            _ => {}
+        }
+    }
+
+    /// Writes the runs that are still open.
+    pub(crate) fn flush<B: AsRef<[u8]> + AsMut<[u8]>>(&mut self, lanes: &mut Lanes<B>) {
+        for &space in Space::ALL {
+            if self.runs[space as usize] > 0 {
+                self.enter(lanes, space);
+            }
+        }
+    }
+
+    /// Turns to `space` and ends its run.
+    fn enter<B: AsRef<[u8]> + AsMut<[u8]>>(&mut self, lanes: &mut Lanes<B>, space: Space) {
+        if self.space != space as u8 {
+            self.space = space as u8;
+            lanes.byte(Lane::Names, tag::SPACE + space as u8);
+        }
+        match core::mem::take(&mut self.runs[space as usize]) {
+            0 => {}
+            run @ 1..=tag::LONGEST_RUN => lanes.byte(Lane::Names, tag::RUN + (run - 1) as u8),
+            run => {
+                lanes.byte(Lane::Names, tag::LONG_RUN);
+                lanes.number(Lane::Names, u64::from(run));
+            }
+        }
+    }
+}
+
+/// Reads names.
+#[derive(Clone, Debug)]
+pub struct NameReader<'b> {
+    input: Input<'b>,
+    states: [State; SPACES],
+    space: Space,
+    run: u64,
+    left: usize,
+}
+
+impl<'b> NameReader<'b> {
+    /// The names of a block that says it has `count` of them.
+    pub(crate) fn new(stream: &'b [u8], count: usize) -> NameReader<'b> {
+        let states = [State::START; SPACES];
+        NameReader { input: Input::new(stream), states, space: Space::Thread, run: 0, left: count }
+    }
+
+    /// The next name and its space; in each space names come in order of their ids.
+    pub fn next_name(&mut self) -> Result<Option<(Space, Name<'_>)>, Damaged> {
+        if self.run == 0 && self.input.is_empty() {
+            return if self.left == 0 { Ok(None) } else { Err(Damaged("names are missing")) };
+        }
+        self.left = self.left.checked_sub(1).ok_or(Damaged("there are more names than announced"))?;
+        let entry = self.entry().ok_or(Damaged("a name makes no sense"))?;
+        let state = &self.states[self.space as usize];
+        let name = match entry {
+            Entry::Numbered => Name { shared: state.stem(), rest: &[], number: Some(state.value()) },
+            Entry::Stem { shared, rest, numbered } => Name {
+                shared: state.stem().get(..shared).unwrap_or_default(),
+                rest,
+                number: numbered.then(|| state.value()),
+            },
+        };
+        Ok(Some((self.space, name)))
+    }
+
+    fn entry(&mut self) -> Option<Entry<'b>> {
+        if self.run == 0 {
+            let mut tag = self.input.byte()?;
+            if let Some(space) = tag.checked_sub(tag::SPACE) {
+                self.space = Space::from_code(space)?;
+                tag = self.input.byte()?;
+            }
+            match tag {
+                0..40 => return self.number(tag / 4, tag % 4),
+                tag::RUN..tag::LONG_RUN => self.run = u64::from(tag - tag::RUN) + 1,
+                tag::LONG_RUN => self.run = self.input.number()?,
+                tag::NUMBERED | tag::PLAIN => return self.stem(tag == tag::NUMBERED),
+                _ => return None,
+            }
+        }
+        self.run = self.run.checked_sub(1)?;
+        let state = self.states.get_mut(self.space as usize).filter(|state| state.whole)?;
+        state.set_lower(state.low.wrapping_add(1));
+        Some(Entry::Numbered)
+    }
+
+    fn number(&mut self, above: u8, below: u8) -> Option<Entry<'b>> {
+        let state = self.states.get_mut(self.space as usize).filter(|state| state.whole)?;
+        let (place, high) = match above {
+            upper::LARGEST => (RECENT - 1, state.largest.wrapping_add(1)),
+            upper::STEP => {
+                let high = i64::from(state.recent[0]).checked_add(self.input.step()?)?;
+                (RECENT - 1, u32::try_from(high).ok()?)
+            }
+            place => (usize::from(place), *state.recent.get(usize::from(place))?),
+        };
+        state.set_upper(place, high);
+        let low = match below {
+            lower::NEXT => state.low.wrapping_add(1),
+            lower::LARGEST => state.largest.wrapping_add(1),
+            lower::WHOLE => self.input.small()?,
+            _ => u32::try_from(i64::from(state.low).checked_add(unzigzag(self.input.number()?))?).ok()?,
+        };
+        state.set_lower(low);
+        Some(Entry::Numbered)
+    }
+
+    fn stem(&mut self, numbered: bool) -> Option<Entry<'b>> {
+        let state = self.states.get_mut(self.space as usize)?;
+        let (shared, length) = (self.input.length()?, self.input.length()?);
+        if shared > usize::from(state.kept) || length > MAX_NAME_BYTES {
+            return None;
+        }
+        let rest = self.input.take(length)?;
+        state.set_stem(shared, rest);
+        if numbered {
+            state.set_number(self.input.number()?);
+        }
+        Some(Entry::Stem { shared, rest, numbered })
+    }
+}
+
+/// What an entry of the stream names; the number is in the state of its space.
+enum Entry<'b> {
+    Numbered,
+    Stem { shared: usize, rest: &'b [u8], numbered: bool },
+}

@@ -1,0 +1,176 @@
+//! Blocks there and back, against the events and names that went in.
+
+use reweave_wire::{
+    Block, CHUNK_BYTES, Chunk, Columns, Decoder, Encoder, Event, Full, MAX_EVENTS, MIN_BUFFER_BYTES, Op,
+    SPACES, Space, Value, crc,
+};
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % limit
+    }
+
+    /// Mostly small, sometimes anything.
+    fn id(&mut self) -> u32 {
+        match self.below(20) {
+            0 => self.below(u64::from(u32::MAX)) as u32,
+            1..5 => self.below(5000) as u32,
+            _ => self.below(12) as u32,
+        }
+    }
+
+    fn value(&mut self) -> Value {
+        match self.below(5) {
+            0 => Value::Absent,
+            1 => Value::Text(self.id()),
+            2 => Value::Number(self.below(u64::MAX)),
+            _ => Value::Number(self.below(4)),
+        }
+    }
+
+    fn event(&mut self, values: bool) -> Event {
+        let op = Op::ALL[self.below(Op::ALL.len() as u64) as usize];
+        let mut event = Event {
+            thread: self.id(),
+            op,
+            target: if op.space().is_some() { self.id() } else { 0 },
+            site: self.id(),
+            read: Value::Absent,
+            written: Value::Absent,
+        };
+        if values && op.carries_read() {
+            event.read = self.value();
+        }
+        if values && op.carries_written() {
+            event.written = self.value();
+        }
+        event
+    }
+}
+
+/// The events and names in the blocks of `bytes`.
+fn decode(bytes: &[u8]) -> (Vec<Event>, Vec<(Space, Vec<u8>)>) {
+    let (mut events, mut names, mut rest) = (Vec::new(), Vec::new(), bytes);
+    let mut decoder = Box::<Decoder>::default();
+    while let Some((head, after)) = rest.split_first_chunk::<CHUNK_BYTES>() {
+        let head = Chunk::decode(head).unwrap();
+        let (payload, after) = after.split_at(head.payload as usize);
+        assert_eq!(crc(payload), head.payload_crc);
+        assert_eq!(head.first_event, events.len() as u64);
+        let block = Block::new(&head, payload).unwrap();
+        let n = block.events();
+        let (mut ops, mut threads, mut targets, mut sites) =
+            (vec![Op::Skip; n], vec![0; n], vec![0; n], vec![0; n]);
+        let mut columns =
+            Columns { ops: &mut ops, threads: &mut threads, targets: &mut targets, sites: &mut sites };
+        decoder.events(&block, &mut columns).unwrap();
+        let mut values = Vec::new();
+        decoder.values(&block, &columns, &mut |value| values.push(value)).unwrap();
+        let mut values = values.into_iter();
+        for i in 0..n {
+            let op = ops[i];
+            let mut value = |there: bool| if there { values.next().unwrap() } else { Value::Absent };
+            let (read, written) = (value(op.carries_read()), value(op.carries_written()));
+            events.push(Event { thread: threads[i], op, target: targets[i], site: sites[i], read, written });
+        }
+        assert_eq!(values.next(), None);
+        let mut reader = block.names();
+        while let Some((space, name)) = reader.next_name().unwrap() {
+            let mut text = [name.shared, name.rest].concat();
+            text.extend(name.number.map(|number| number.to_string()).unwrap_or_default().bytes());
+            names.push((space, text));
+        }
+        rest = after;
+    }
+    assert!(rest.is_empty());
+    (events, names)
+}
+
+#[test]
+fn random_events_survive_whatever_the_predictions() {
+    for seed in 1..40 {
+        let mut random = Random(seed * 0x9E37_79B9);
+        let mut encoder = Encoder::new(vec![0; MIN_BUFFER_BYTES]);
+        let (mut bytes, mut given) = (Vec::new(), Vec::new());
+        let mut loop_body: Vec<Event> = Vec::new();
+        let count = [10, 3000, 40_000][seed as usize % 3];
+        while given.len() < count {
+            // Loops make predictions come true, and changing them makes them fail in every combination.
+            if loop_body.is_empty() || random.below(6) == 0 {
+                loop_body = (0..1 + random.below(8)).map(|_| random.event(seed % 2 == 0)).collect();
+            }
+            for event in &mut loop_body {
+                if event.op.space().is_some() {
+                    event.target = event.target.wrapping_add(random.below(2) as u32);
+                }
+                if encoder.event(event).is_err() {
+                    encoder.close(&mut |part| bytes.extend_from_slice(part));
+                    encoder.event(event).unwrap();
+                }
+                given.push(*event);
+            }
+        }
+        encoder.close(&mut |part| bytes.extend_from_slice(part));
+        assert!(decode(&bytes).0 == given, "seed {seed}");
+    }
+}
+
+#[test]
+fn random_names_survive_in_order() {
+    let mut random = Random(11);
+    let mut encoder = Encoder::new(vec![0; MIN_BUFFER_BYTES]);
+    let (mut bytes, mut given) = (Vec::new(), vec![Vec::new(); SPACES]);
+    for i in 0..30_000u64 {
+        let space = Space::ALL[if random.below(2) == 0 { 6 } else { random.below(8) as usize }];
+        let name = match random.below(9) {
+            0 => format!("{}", random.below(u64::MAX)),
+            1 => format!("{}", (random.below(20) << 32) + i),
+            2 => format!("{}{}", "stem".repeat(random.below(130) as usize), random.below(100)),
+            3 => format!("{}é", random.below(1000)),
+            4 => "0".repeat(random.below(30) as usize),
+            5 => format!("1844674407370955161{}", random.below(10)),
+            _ => format!("{i}"),
+        };
+        let id = encoder.define(space, name.as_bytes()).or_else(|Full| {
+            encoder.close(&mut |part| bytes.extend_from_slice(part));
+            encoder.define(space, name.as_bytes())
+        });
+        assert_eq!(id.unwrap() as usize, given[space as usize].len());
+        given[space as usize].push(name.into_bytes());
+    }
+    encoder.close(&mut |part| bytes.extend_from_slice(part));
+    let mut read = vec![Vec::new(); SPACES];
+    decode(&bytes).1.into_iter().for_each(|(space, name)| read[space as usize].push(name));
+    assert!(read == given);
+}
+
+#[test]
+fn a_block_takes_no_more_than_its_events_and_a_small_buffer_none() {
+    let event = Random(3).event(false);
+    let mut encoder = Encoder::new(vec![0; MIN_BUFFER_BYTES]);
+    for _ in 0..MAX_EVENTS {
+        encoder.event(&event).unwrap();
+    }
+    assert_eq!(encoder.event(&event), Err(Full));
+    assert_eq!(encoder.close(&mut |_| {}).events as usize, MAX_EVENTS);
+    assert_eq!(encoder.event(&event), Ok(()));
+
+    let mut small = Encoder::new([0u8; 1000]);
+    assert_eq!(small.event(&event), Err(Full));
+    assert_eq!(small.define(Space::Site, b"s"), Err(Full));
+}
+
+#[test]
+fn the_longest_name_fits_the_smallest_buffer() {
+    let name = vec![b'x'; reweave_wire::MAX_NAME_BYTES];
+    let mut encoder = Encoder::new(vec![0; MIN_BUFFER_BYTES]);
+    assert_eq!(encoder.define(Space::Site, &name), Ok(0));
+    let mut bytes = Vec::new();
+    encoder.close(&mut |part| bytes.extend_from_slice(part));
+    assert!(decode(&bytes).1 == [(Space::Site, name)]);
+}

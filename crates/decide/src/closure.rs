@@ -38,7 +38,7 @@ pub(crate) enum Closed {
     /// The query is infeasible.
     Refuted(Vec<Step>),
     /// This order is forced.
-    Order(Order),
+    Order(Box<Order>),
 }
 
 /// The order that is forced among the events of a cone in a window.
@@ -106,7 +106,8 @@ pub(crate) fn close(
         match closure.saturate(cone) {
             Ok(()) => {
                 let cut = cone.next.iter().map(Option::is_some).collect();
-                return Closed::Order(Order { chains, window, prefix, cuts: cone.cuts.clone(), cut });
+                let order = Order { chains, window, prefix, cuts: cone.cuts.clone(), cut };
+                return Closed::Order(Box::new(order));
             }
             Err(Stop::Refuted(steps)) => return Closed::Refuted(steps),
             Err(Stop::ConeGrew) => {}
@@ -133,6 +134,7 @@ struct Closure<'a> {
 impl Closure<'_> {
     fn saturate(&mut self, cone: &mut Cone) -> Result<(), Stop> {
         self.ask()?;
+        self.held_sections(cone)?;
         loop {
             let before = self.edges.len();
             self.observations()?;

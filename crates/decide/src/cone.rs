@@ -7,7 +7,7 @@
 //! The cone is a lower bound: threads may have to run further, and which of them close their sections can be a
 //! choice. That is for the later stages.
 
-use reweave_trace::{EventId, Space, ThreadId};
+use reweave_trace::{EventId, ThreadId};
 use reweave_witness::Claim;
 
 use crate::must::Must;
@@ -96,29 +96,18 @@ impl Cone {
     /// Closes what must be closed because another thread is cut inside a section on the same lock.
     fn close_sections(&mut self, prepared: &Prepared<'_>, must: &Must<'_>) -> Result<(), Vec<Step>> {
         let mut held: Vec<Section> = Vec::new();
-        for lock in (0..prepared.trace.count(Space::Lock)).map(reweave_trace::LockId::from_index) {
-            if self.next.iter().all(Option::is_none) {
-                break;
-            }
-            let open = prepared.sections(lock).filter(|section| {
-                let next = self.next[section.thread.index()];
-                next.is_some_and(|next| {
-                    section.acquire < next && section.release.is_none_or(|release| release >= next)
-                })
-            });
-            held.extend(open);
+        for &next in self.next.iter().flatten() {
+            let thread = prepared.trace.thread(next);
+            held.extend(prepared.open_at(next).into_iter().filter(|section| section.thread == thread));
         }
         loop {
             let before = self.roots.len();
             for section in &held {
-                let entered: Vec<Section> = prepared
-                    .sections(section.lock)
-                    .filter(|other| section.excludes(other) && self.contains(prepared, other.acquire))
-                    .copied()
-                    .collect();
-                for other in entered {
-                    let Some(release) = other.release else { return Err(both_open(section, &other)) };
-                    if !self.contains(prepared, release) {
+                for thread in (0..self.cuts.len()).map(ThreadId::from_index) {
+                    let open = prepared.open_sections(section.lock, thread, self.cuts[thread.index()]);
+                    let open: Vec<Section> = open.filter(|other| section.excludes(other)).copied().collect();
+                    for other in open {
+                        let Some(release) = other.release else { return Err(both_open(section, &other)) };
                         self.add_release(prepared, must, release, *section)?;
                     }
                 }

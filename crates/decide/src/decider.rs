@@ -1,6 +1,8 @@
 //! The stages in order, cheapest first.
 
-use reweave_trace::{EventId, Kind, Model};
+use std::sync::Arc;
+
+use reweave_trace::{EventId, Kind, LockId, Model};
 use reweave_witness::{CheckedWitness, Checker, Checkpoints, Claim, Rejection, Witness};
 
 use crate::Limits;
@@ -42,22 +44,43 @@ pub enum Stages {
     All,
 }
 
+impl Stages {
+    /// The largest window that is closed: beyond a small one the exact stage, which looks only at what a proposal
+    /// breaks, is quicker than a fixed point over everything.
+    fn closure_limit(self) -> u32 {
+        match self {
+            Stages::Fast => u32::MAX,
+            Stages::Exact => 0,
+            Stages::All => 1 << 6,
+        }
+    }
+}
+
 /// Decides queries on one trace in one model.
 pub struct Decider<'p> {
+    basis: Arc<Basis<'p>>,
+    exact: Exact<'p>,
+}
+
+/// What does not change from query to query, and can be shared between threads.
+pub struct Basis<'p> {
     prepared: &'p Prepared<'p>,
     model: Model,
     checker: Checker<'p>,
     checkpoints: Checkpoints<'p>,
     must: Must<'p>,
-    exact: Exact<'p>,
 }
 
 /// How many places of the observed run are kept for the checker, and how far apart they are at least.
 const CHECKPOINTS: u32 = 64;
 const CHECKPOINT_STRIDE: u32 = 1024;
 
-/// Windows beyond this many events are left to the exact stage.
-const CLOSURE_LIMIT: u32 = 1 << 14;
+impl<'p> Basis<'p> {
+    /// A decider that has learnt nothing yet: its answers do not depend on what others were asked.
+    pub fn decider(self: &Arc<Self>) -> Decider<'p> {
+        Decider { basis: self.clone(), exact: Exact::new(self.prepared, self.model) }
+    }
+}
 
 impl<'p> Decider<'p> {
     /// A decider for `model`, if that is sound on the trace.
@@ -69,12 +92,22 @@ impl<'p> Decider<'p> {
         let stride = (prepared.trace.len() as u32 / CHECKPOINTS).max(CHECKPOINT_STRIDE);
         let checkpoints = checker.checkpoints(model, stride).map_err(Error::Model)?;
         let must = Must::new(prepared, model);
-        Ok(Decider { prepared, model, checker, checkpoints, must, exact: Exact::new(prepared, model) })
+        Ok(Arc::new(Basis { prepared, model, checker, checkpoints, must }).decider())
+    }
+
+    /// What deciders of the same trace and model share.
+    pub fn basis(&self) -> &Arc<Basis<'p>> {
+        &self.basis
+    }
+
+    /// The trace, prepared.
+    pub fn prepared(&self) -> &'p Prepared<'p> {
+        self.basis.prepared
     }
 
     /// The must order, which refutes most candidates in constant time.
     pub fn must(&self) -> &Must<'p> {
-        &self.must
+        &self.basis.must
     }
 
     /// Decides whether some schedule shows `claim`, with all stages.
@@ -88,20 +121,41 @@ impl<'p> Decider<'p> {
         if let Some(impossible) = self.contradiction(claim) {
             return Ok(Verdict::Infeasible(Refutation::Static(impossible)));
         }
-        if stages != Stages::Exact
-            && let Some(verdict) = self.close_and_guess(claim)
-        {
-            return Ok(verdict);
+        let events = events_of(claim);
+        let Some(earliest) = events.iter().copied().min() else { return Err(Error::Meaningless) };
+        let mut cone = match Cone::new(self.basis.prepared, &self.basis.must, claim) {
+            Err(steps) if stages != Stages::Exact => {
+                return Ok(Verdict::Infeasible(Refutation::Cycle(steps)));
+            }
+            cone => cone.ok(),
+        };
+        let limits = self.exact.limits_from_now(limits);
+        let mut goal = None;
+        for size in windows() {
+            if stages != Stages::Exact
+                && size <= stages.closure_limit()
+                && let Some(cone) = &mut cone
+                && let Some(verdict) = self.close_and_guess(claim, cone, earliest, size)
+            {
+                return Ok(verdict);
+            }
+            if stages != Stages::Fast {
+                let goal = goal.get_or_insert_with(|| self.exact.goal(claim));
+                if let Some(found) = self.exact.search(goal, size, &limits) {
+                    return self.conclude(claim, found);
+                }
+            }
         }
-        if stages == Stages::Fast {
-            return Ok(Verdict::Unknown(Reason::Inconclusive));
-        }
-        match self.exact.search(claim, limits) {
+        Ok(Verdict::Unknown(Reason::Inconclusive))
+    }
+
+    fn conclude(&self, claim: &Claim, found: Found) -> Result<Verdict, Error> {
+        match found {
             Found::Schedule(witness) => match self.check(&witness, claim) {
                 Ok(checked) => Ok(Verdict::Feasible(checked)),
                 Err(rejection) => Err(Error::Unsound(Box::new(Unsound {
                     claim: claim.clone(),
-                    model: self.model,
+                    model: self.basis.model,
                     witness,
                     rejection,
                 }))),
@@ -112,41 +166,31 @@ impl<'p> Decider<'p> {
     }
 
     fn check(&self, witness: &Witness, claim: &Claim) -> Result<CheckedWitness, Rejection> {
-        self.checker.check_from(&self.checkpoints, witness.clone(), claim.clone())
+        self.basis.checker.check_from(&self.basis.checkpoints, witness.clone(), claim.clone())
     }
 
-    /// The cheap stages, in windows that grow backwards from the query.
-    fn close_and_guess(&self, claim: &Claim) -> Option<Verdict> {
-        let refuted = |steps| Some(Verdict::Infeasible(Refutation::Cycle(steps)));
-        let mut cone = match Cone::new(self.prepared, &self.must, claim) {
-            Ok(cone) => cone,
-            Err(steps) => return refuted(steps),
+    /// The closure and the guesses in one window.
+    fn close_and_guess(
+        &self,
+        claim: &Claim,
+        cone: &mut Cone,
+        earliest: EventId,
+        size: u32,
+    ) -> Option<Verdict> {
+        let prefix = self.basis.prepared.prefix(self.basis.model, earliest, size);
+        let mut order = match close(&self.basis.must, self.basis.prepared, cone, claim, prefix) {
+            Closed::Refuted(steps) => return Some(Verdict::Infeasible(Refutation::Cycle(steps))),
+            Closed::Order(order) => order,
         };
-        let events = events_of(claim);
-        let earliest = events.iter().copied().min()?;
-        for size in windows() {
-            let prefix = self.prepared.prefix(self.model, earliest, size);
-            let mut order = match close(&self.must, self.prepared, &mut cone, claim, prefix) {
-                Closed::Refuted(steps) => return refuted(steps),
-                Closed::Order(order) => order,
-            };
-            if let Some(verdict) = self.guess(&order, claim) {
-                return Some(verdict);
-            }
-            if causally_precede(self.prepared, &mut order)
-                && let Some(verdict) = self.guess(&order, claim)
-            {
-                return Some(verdict);
-            }
-            if prefix == 0 || size > CLOSURE_LIMIT {
-                break;
-            }
+        if let Some(verdict) = self.guess(&order, claim) {
+            return Some(verdict);
         }
-        None
+        let changed = causally_precede(self.basis.prepared, &mut order);
+        changed.then(|| self.guess(&order, claim)).flatten()
     }
 
     fn guess(&self, order: &Order, claim: &Claim) -> Option<Verdict> {
-        let tail = observed_order(self.prepared, &self.must, order)?;
+        let tail = observed_order(self.basis.prepared, &self.basis.must, order)?;
         let witness = Witness { prefix: order.prefix, tail };
         self.check(&witness, claim).ok().map(Verdict::Feasible)
     }
@@ -165,14 +209,14 @@ impl<'p> Decider<'p> {
         if events.is_empty() || adjacent.iter().any(|&place| place >= places) {
             return Err(Error::Meaningless);
         }
-        let trace = self.prepared.trace;
+        let trace = self.basis.prepared.trace;
         let missing = |event: &&EventId| event.index() >= trace.len() || trace.kind(**event) == Kind::Skip;
         events.iter().find(missing).map_or(Ok(()), |&event| Err(Error::NoEvent(event)))
     }
 
     /// A reason why no schedule shows `claim` that needs no search.
     fn contradiction(&self, claim: &Claim) -> Option<Impossible> {
-        let trace = self.prepared.trace;
+        let trace = self.basis.prepared.trace;
         match claim {
             Claim::CoEnabled(events) => self.same_thread(events),
             Claim::Deadlock(acquires) => {
@@ -192,7 +236,7 @@ impl<'p> Decider<'p> {
     }
 
     fn same_thread(&self, events: &[EventId]) -> Option<Impossible> {
-        let trace = self.prepared.trace;
+        let trace = self.basis.prepared.trace;
         for (i, &a) in events.iter().enumerate() {
             if let Some(&b) = events[..i].iter().find(|&&b| trace.thread(a) == trace.thread(b)) {
                 return Some(Impossible::SameThread(b, a));
@@ -202,7 +246,7 @@ impl<'p> Decider<'p> {
     }
 
     fn backwards(&self, mut pairs: impl Iterator<Item = (EventId, EventId)>) -> Option<Impossible> {
-        let trace = self.prepared.trace;
+        let trace = self.basis.prepared.trace;
         let (a, b) = pairs.find(|&(a, b)| a >= b && trace.thread(a) == trace.thread(b))?;
         Some(Impossible::Backwards(a, b))
     }
@@ -235,15 +279,12 @@ impl<'p> Decider<'p> {
 
     /// Whether `acquire` is blocked by what the thread of `other` holds just before `other`.
     fn blocked(&self, acquire: EventId, other: EventId) -> bool {
-        let trace = self.prepared.trace;
+        let trace = self.basis.prepared.trace;
         let shared = trace.kind(acquire) == Kind::SharedAcquire;
-        let lock = reweave_trace::LockId(trace.op(acquire).target());
-        self.prepared.sections(lock).any(|section| {
-            section.thread == trace.thread(other)
-                && section.acquire < other
-                && section.release.is_none_or(|release| release >= other)
-                && !(shared && section.shared)
-        })
+        let lock = LockId(trace.op(acquire).target());
+        let position = self.basis.prepared.position(other);
+        let mut open = self.basis.prepared.open_sections(lock, trace.thread(other), position);
+        open.any(|section| !(shared && section.shared))
     }
 }
 

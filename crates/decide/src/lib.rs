@@ -11,7 +11,7 @@ mod must;
 mod prepare;
 mod verdict;
 
-pub use decider::{Decider, Error, Stages};
+pub use decider::{Basis, Decider, Error, Stages};
 pub use limits::Limits;
 pub use must::Must;
 pub use prepare::{Prepared, Section};

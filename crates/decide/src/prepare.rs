@@ -47,6 +47,8 @@ pub struct Prepared<'t> {
     sections: Vec<Section>,
     /// Per lock, where its sections are, by the event of the acquire.
     sections_of: Vec<Vec<u32>>,
+    /// The same per lock and thread.
+    sections_by: HashMap<(LockId, ThreadId), Vec<u32>>,
     /// Per variable, what writes it, lifetimes of the objects around it included, in observed order.
     writers: Vec<Vec<EventId>>,
     /// Per condition variable, its notifications in observed order.
@@ -78,6 +80,7 @@ impl<'t> Prepared<'t> {
             order,
             dependences,
             positions,
+            sections_by: sections_by(&sections),
             sections,
             sections_of,
             writers,
@@ -113,6 +116,30 @@ impl<'t> Prepared<'t> {
     /// The critical sections on `lock`, in observed order.
     pub fn sections(&self, lock: LockId) -> impl DoubleEndedIterator<Item = &Section> {
         self.sections_of[lock.index()].iter().map(|&place| &self.sections[place as usize])
+    }
+
+    /// The critical sections of `thread` on `lock`, in observed order.
+    pub fn sections_by(&self, lock: LockId, thread: ThreadId) -> impl DoubleEndedIterator<Item = &Section> {
+        let places = self.sections_by.get(&(lock, thread)).map_or(&[][..], Vec::as_slice);
+        places.iter().map(|&place| &self.sections[place as usize])
+    }
+
+    /// The sections of `thread` on `lock` that are open just before its event at `position`: at most one a side.
+    pub fn open_sections(
+        &self,
+        lock: LockId,
+        thread: ThreadId,
+        position: u32,
+    ) -> impl Iterator<Item = &Section> {
+        let places = self.sections_by.get(&(lock, thread)).map_or(&[][..], Vec::as_slice);
+        let section = |place: &u32| &self.sections[*place as usize];
+        let before = places.partition_point(|place| self.position(section(place).acquire) < position);
+        let is_open = move |section: &&Section| {
+            section.release.is_none_or(|release| self.position(release) >= position)
+        };
+        // Sections of one side follow one another, so of each side only the last can be open.
+        let last = |shared: bool| places[..before].iter().rev().map(section).find(|s| s.shared == shared);
+        [last(false), last(true)].into_iter().flatten().filter(is_open)
     }
 
     /// The critical section that starts with `acquire`, which must be outermost.
@@ -203,6 +230,14 @@ fn sections(trace: &Trace, links: &Links) -> (Vec<Section>, Vec<Vec<u32>>) {
         section.release = links.partner(section.acquire);
     }
     (sections, sections_of)
+}
+
+fn sections_by(sections: &[Section]) -> HashMap<(LockId, ThreadId), Vec<u32>> {
+    let mut by: HashMap<(LockId, ThreadId), Vec<u32>> = HashMap::new();
+    for (place, section) in (0..).zip(sections) {
+        by.entry((section.lock, section.thread)).or_default().push(place);
+    }
+    by
 }
 
 /// The places of the sections that are open at each multiple of the stride.

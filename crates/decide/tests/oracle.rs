@@ -1,15 +1,20 @@
 //! Every verdict on small random traces against the brute-force oracle.
 //!
-//! `REWEAVE_TRACES=1500000 cargo test --release -p reweave-decide --test oracle` compares ten million traces.
+//! `REWEAVE_TRACES=1430000 cargo test --release -p reweave-decide --test oracle` compares ten million traces;
+//! `REWEAVE_FIRST` is the first seed, for doing that in parts.
+
+use std::ops::Range;
 
 use reweave_decide::{Decider, Limits, Must, Prepared, Stages, Verdict};
 use reweave_testkit::{Oracle, Rng, Shape, ValueMode, dependences, generate, show};
 use reweave_trace::{EventId, Kind, Model, Trace};
 use reweave_witness::Claim;
 
-/// How many traces per model; `REWEAVE_TRACES` asks for more.
-fn traces() -> u64 {
-    std::env::var("REWEAVE_TRACES").ok().and_then(|n| n.parse().ok()).unwrap_or(30_000)
+/// The seeds per model: so many traces, from the first on.
+fn seeds() -> Range<u64> {
+    let number = |name, default| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
+    let first = number("REWEAVE_FIRST", 0);
+    first..first + number("REWEAVE_TRACES", 30_000)
 }
 
 fn trace_of(seed: u64, model: Model) -> Trace {
@@ -58,7 +63,8 @@ impl Case<'_> {
                 (Claim::Before { pairs, adjacent }, answer)
             }
             _ => {
-                let acquires = |&e: &EventId| matches!(self.trace.kind(e), Kind::Acquire | Kind::SharedAcquire);
+                let acquires =
+                    |&e: &EventId| matches!(self.trace.kind(e), Kind::Acquire | Kind::SharedAcquire);
                 let acquires: Vec<EventId> = self.events.iter().copied().filter(acquires).collect();
                 if acquires.is_empty() {
                     return self.question();
@@ -95,7 +101,7 @@ struct Tally {
 
 fn compare(model: Model, trace_of: impl Fn(u64, Model) -> Trace) -> Tally {
     let mut tally = Tally::default();
-    for seed in 0..traces() {
+    for seed in seeds() {
         let trace = trace_of(seed, model);
         let table = dependences(&trace, &mut Rng::new(seed));
         let table = model.by_dependence().then_some(&table);
@@ -167,7 +173,7 @@ fn dep_value() {
 
 #[test]
 fn the_must_order_holds_in_every_schedule() {
-    for seed in 0..traces() / 4 {
+    for seed in seeds().step_by(4) {
         let model = Model::ALL[seed as usize / 8 % Model::ALL.len()];
         let trace = trace_of(seed, model);
         let table = dependences(&trace, &mut Rng::new(seed));
@@ -180,7 +186,12 @@ fn the_must_order_holds_in_every_schedule() {
             let context = || format!("seed {seed} {model} {a:?} {b:?}\n{}", show(&trace));
             assert!(!oracle.before(&[(b, a)], &[]) && !oracle.coenabled(&[a, b]), "{}", context());
             let path = must.path(a, b);
-            assert_eq!((path.first().unwrap().from, path.last().unwrap().to), (a, b), "{path:?} {}", context());
+            assert_eq!(
+                (path.first().unwrap().from, path.last().unwrap().to),
+                (a, b),
+                "{path:?} {}",
+                context()
+            );
             assert!(path.windows(2).all(|pair| pair[0].to == pair[1].from), "{path:?} {}", context());
         }
     }

@@ -1,7 +1,7 @@
 //! The rules, one round each.
 
 use reweave_order::chain::Node;
-use reweave_trace::{EventId, Op};
+use reweave_trace::{EventId, Op, ThreadId};
 use reweave_witness::Claim;
 
 use super::{Closure, Stop};
@@ -97,6 +97,26 @@ impl Closure<'_> {
         writes[before..].iter().copied().find(|&write| Some(write) != but)
     }
 
+    /// What a thread that is cut inside a section excludes must be over before that section is entered.
+    pub(super) fn held_sections(&mut self, cone: &Cone) -> Result<(), Stop> {
+        for &next in cone.next.iter().flatten() {
+            let thread = self.prepared.trace.thread(next);
+            let held = self.prepared.open_at(next).into_iter().filter(|section| section.thread == thread);
+            for section in held {
+                for other in (0..self.window.threads()).map(ThreadId) {
+                    let entered = self.prepared.sections_by(section.lock, other).rev();
+                    let mut entered = entered.filter(|other| section.excludes(other));
+                    let last = entered.find(|other| cone.contains(self.prepared, other.acquire));
+                    let release = last.and_then(|last| last.release);
+                    if let Some(release) = release.filter(|&release| cone.contains(self.prepared, release)) {
+                        self.insert(release, section.acquire, Why::Mutex(section.lock))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn locks(&mut self, cone: &mut Cone) -> Result<(), Stop> {
         let window = self.window;
         for (_, threads) in &window.sections {
@@ -128,11 +148,7 @@ impl Closure<'_> {
             section.excludes(later) && left.is_none_or(|release| release >= reached)
         };
         let Some(later) = others.iter().find(is_later).copied() else { return Ok(()) };
-        let left = later.release.filter(|&release| cone.contains(self.prepared, release));
-        // A section that may stay open is after `section` only if it is entered after it.
-        if left.is_none() && later.acquire < reached {
-            return Ok(());
-        }
+        // Whether it is left later or stays open, what it excludes must be over before it is entered.
         match section.release {
             Some(release) if cone.contains(self.prepared, release) => {
                 self.insert(release, later.acquire, Why::Mutex(section.lock))

@@ -10,6 +10,9 @@ use crate::cone::Cone;
 use crate::must::Must;
 use crate::prepare::{Prepared, Section};
 
+/// Things of a thread, in order, for each thread that has some.
+pub(super) type ByThread<T> = Vec<(u32, Vec<T>)>;
+
 /// A window on a cone.
 pub(super) struct Window {
     /// Per thread, the positions that it has.
@@ -17,9 +20,9 @@ pub(super) struct Window {
     /// The reads that have to be clean and bind to one write or to the initial value.
     pub(super) reads: Vec<BoundRead>,
     /// Per variable that such a read reads and per thread, its writes in order.
-    pub(super) writes: HashMap<VarId, Vec<(u32, Vec<EventId>)>>,
+    pub(super) writes: HashMap<VarId, ByThread<EventId>>,
     /// The sections entered, per lock and thread, in order.
-    pub(super) sections: Vec<(LockId, Vec<(u32, Vec<Section>)>)>,
+    pub(super) sections: Vec<(LockId, ByThread<Section>)>,
     /// The waits that nothing woke and that have to be clean.
     pub(super) quiet_waits: Vec<EventId>,
     /// The waits that were woken.
@@ -221,7 +224,7 @@ impl Window {
 
     fn find_sections(&mut self, prepared: &Prepared<'_>) {
         let mut places: HashMap<LockId, usize> = HashMap::new();
-        let mut found: Vec<(LockId, Vec<(u32, Vec<Section>)>)> = Vec::new();
+        let mut found: Vec<(LockId, ByThread<Section>)> = Vec::new();
         for event in self.events(prepared) {
             let (Op::Acquire(lock) | Op::TryAcquire(lock) | Op::SharedAcquire(lock)) =
                 prepared.trace.op(event)
@@ -240,7 +243,7 @@ impl Window {
     }
 }
 
-fn push<T>(lists: &mut Vec<(u32, Vec<T>)>, thread: u32, item: T) {
+fn push<T>(lists: &mut ByThread<T>, thread: u32, item: T) {
     match lists.last_mut() {
         Some((last, items)) if *last == thread => items.push(item),
         _ => lists.push((thread, vec![item])),

@@ -1,6 +1,6 @@
 //! A short reason for a clash.
 
-use super::solver::{BatsatSolver, Lit, Outcome, Solver};
+use super::solver::{DefaultSolver, Lit, Outcome, Solver};
 use super::{Exact, Found, Goal};
 use crate::verdict::Demand;
 use crate::{Limits, Reason};
@@ -41,7 +41,7 @@ impl Exact<'_> {
     }
 }
 
-fn shrink(solver: &mut BatsatSolver, mut core: Vec<Lit>, limits: &Limits) -> Vec<Lit> {
+fn shrink(solver: &mut DefaultSolver, mut core: Vec<Lit>, limits: &Limits) -> Vec<Lit> {
     core.sort_unstable();
     let limits = Limits { work: Some(solver.work() + SHRINKING), stop: limits.stop.clone() };
     let mut tried = 0;

@@ -14,6 +14,10 @@
 //! every feasible schedule, and each round excludes an assignment of finitely many.
 
 mod audit;
+#[cfg(not(feature = "cadical"))]
+mod batsat;
+#[cfg(feature = "cadical")]
+mod cadical;
 mod encode;
 mod explain;
 mod linear;
@@ -25,9 +29,8 @@ use reweave_witness::{Claim, Witness};
 use audit::Audit;
 use encode::{Encoding, Point, Term};
 use linear::{Demands, linearise};
-use solver::{BatsatSolver, Lit, Outcome, Solver};
+use solver::{DefaultSolver, Lit, Outcome, Solver};
 
-use crate::limits::windows;
 use crate::prepare::{Prepared, Section};
 use crate::verdict::Demand;
 use crate::{Limits, Reason};
@@ -39,14 +42,24 @@ pub(crate) enum Found {
     Nothing(Reason),
 }
 
+/// What the search in one window came to.
+enum Searched {
+    Schedule(Witness),
+    /// There is none; whether that depends on the window.
+    Clash {
+        in_window: bool,
+    },
+    Nothing(Reason),
+}
+
 /// The exact stage for one trace and model; what it learns on one query helps with the next.
 pub(crate) struct Exact<'p> {
-    code: Encoding<'p, BatsatSolver>,
+    code: Encoding<'p, DefaultSolver>,
     audited: u64,
 }
 
 /// A query in the terms of the encoding.
-struct Goal {
+pub(crate) struct Goal {
     assumptions: Vec<(Lit, Demand)>,
     next: Vec<EventId>,
     /// Pairs with nothing in between, and the literal that asks for it.
@@ -57,57 +70,55 @@ struct Goal {
 
 impl<'p> Exact<'p> {
     pub(crate) fn new(prepared: &'p Prepared<'p>, model: Model) -> Exact<'p> {
-        Exact { code: Encoding::new(prepared, model, BatsatSolver::new()), audited: 0 }
+        Exact { code: Encoding::new(prepared, model, DefaultSolver::new()), audited: 0 }
     }
 
-    /// Searches for a schedule that shows `claim`.
-    pub(crate) fn search(&mut self, claim: &Claim, limits: &Limits) -> Found {
-        let start = self.work();
-        let limits = Limits { work: limits.work.map(|work| start + work), stop: limits.stop.clone() };
-        let goal = self.goal(claim);
-        for size in windows() {
-            let prefix = self.code.prepared.prefix(self.code.model, goal.earliest, size);
-            let window = (prefix > 0).then(|| self.code.window(prefix));
-            match self.search_window(&goal, prefix, window, &limits) {
-                Found::Clash(_) if window.is_none() => return self.explain(&goal, &limits),
-                Found::Clash(core) if core.is_empty() => return self.explain(&goal, &limits),
-                Found::Clash(_) => {}
-                found => return found,
-            }
+    /// Searches for a schedule that shows what `goal` asks for, among those that run the trace as observed up to
+    /// `size` events before the first event of the goal. None where there is no such schedule, but may be others.
+    pub(crate) fn search(&mut self, goal: &Goal, size: u32, limits: &Limits) -> Option<Found> {
+        let prefix = self.code.prepared.prefix(self.code.model, goal.earliest, size);
+        let window = (prefix > 0).then(|| self.code.window(prefix));
+        match self.search_window(goal, prefix, window, limits) {
+            Searched::Schedule(witness) => Some(Found::Schedule(witness)),
+            Searched::Clash { in_window: true } => None,
+            Searched::Clash { in_window: false } => Some(self.explain(goal, limits)),
+            Searched::Nothing(reason) => Some(Found::Nothing(reason)),
         }
-        Found::Nothing(Reason::Inconclusive)
+    }
+
+    /// The limits of a decision that starts now.
+    pub(crate) fn limits_from_now(&self, limits: &Limits) -> Limits {
+        Limits { work: limits.work.map(|work| work.saturating_add(self.work())), stop: limits.stop.clone() }
     }
 
     fn work(&self) -> u64 {
         self.audited + self.code.solver.work()
     }
 
-    /// Alternates search and audit until there is a schedule or a clash. A clash is empty when it does not depend
-    /// on the window.
-    fn search_window(&mut self, goal: &Goal, prefix: u32, window: Option<Lit>, limits: &Limits) -> Found {
+    /// Alternates search and audit until there is a schedule or a clash.
+    fn search_window(&mut self, goal: &Goal, prefix: u32, window: Option<Lit>, limits: &Limits) -> Searched {
         let mut assumptions: Vec<Lit> = goal.assumptions.iter().map(|&(literal, _)| literal).collect();
         assumptions.extend(goal.adjacent.iter().map(|&(_, _, literal)| literal));
         assumptions.extend(window);
         loop {
             if limits.stopped() {
-                return Found::Nothing(Reason::Stopped);
+                return Searched::Nothing(Reason::Stopped);
             }
             if limits.work.is_some_and(|work| self.work() > work) {
-                return Found::Nothing(Reason::Work);
+                return Searched::Nothing(Reason::Work);
             }
             match self.code.solver.solve(&assumptions, limits) {
                 Outcome::Satisfiable => {}
                 Outcome::Unsatisfiable(core) => {
                     let in_window = window.is_some_and(|window| core.contains(&window));
-                    let demand = Demand::Asked(goal.earliest);
-                    return Found::Clash(if in_window { vec![demand] } else { Vec::new() });
+                    return Searched::Clash { in_window };
                 }
-                Outcome::Stopped if limits.stopped() => return Found::Nothing(Reason::Stopped),
-                Outcome::Stopped => return Found::Nothing(Reason::Work),
+                Outcome::Stopped if limits.stopped() => return Searched::Nothing(Reason::Stopped),
+                Outcome::Stopped => return Searched::Nothing(Reason::Work),
             }
             let known = self.code.size();
             if let Some(schedule) = self.round(goal, prefix, window) {
-                return Found::Schedule(Witness { prefix, tail: schedule });
+                return Searched::Schedule(Witness { prefix, tail: schedule });
             }
             if self.code.size() == known {
                 debug_assert!(
@@ -116,7 +127,7 @@ impl<'p> Exact<'p> {
                     goal.assumptions,
                     self.code.rules.iter().map(|r| r.demand).collect::<Vec<_>>()
                 );
-                return Found::Nothing(Reason::Inconclusive);
+                return Searched::Nothing(Reason::Inconclusive);
             }
         }
     }
@@ -177,7 +188,8 @@ impl<'p> Exact<'p> {
         together
     }
 
-    fn goal(&mut self, claim: &Claim) -> Goal {
+    /// What `claim` asks for.
+    pub(crate) fn goal(&mut self, claim: &Claim) -> Goal {
         let mut goal = Goal {
             assumptions: Vec::new(),
             next: Vec::new(),

@@ -1,0 +1,78 @@
+//! Candidates for order violations.
+//!
+//! Two events that came in one order and might come in the other: a use and a free of an object, the start of a wait and
+//! the notification that woke it, and in traces with values the first write of a variable and a read that would then
+//! find the initial value. Pairs that the must order keeps are left out.
+
+use hashbrown::HashMap;
+use reweave_decide::{Must, Prepared};
+use reweave_trace::{EventId, Op, VarId};
+
+use crate::groups::{Candidate, Groups};
+use crate::variables::Variables;
+use crate::{Kind, Pattern};
+
+/// Lost wake-ups and uses before initialisation.
+pub(crate) fn candidates(
+    prepared: &Prepared<'_>,
+    must: &Must<'_>,
+    variables: &Variables,
+    groups: &mut Groups<'_>,
+) {
+    for link in prepared.links.waits() {
+        if let Some(waker) = link.waker
+            && !must.before(link.start, waker)
+        {
+            add(groups, Kind::Order, Pattern::LostWakeUp, waker, link.start);
+        }
+    }
+    if !prepared.trace.capabilities().values {
+        return;
+    }
+    let mut first_write: HashMap<VarId, EventId> = HashMap::new();
+    for (id, event) in prepared.trace.events() {
+        let Some(access) = event.op.access().filter(|access| !access.lifetime) else { continue };
+        if !variables.is_shared(access.variable) {
+            continue;
+        }
+        if access.reads
+            && let Some(&write) = first_write.get(&access.variable)
+            && prepared.trace.thread(write) != event.thread
+            && !must.before(write, id)
+        {
+            add(groups, Kind::Order, Pattern::UseBeforeInitialisation, id, write);
+        }
+        if access.writes {
+            first_write.entry(access.variable).or_insert(id);
+        }
+    }
+}
+
+/// Uses of objects that may come after the free, and frees that may come after another.
+pub(crate) fn uses_after_free(prepared: &Prepared<'_>, must: &Must<'_>, groups: &mut Groups<'_>) {
+    let trace = prepared.trace;
+    if trace.objects().is_empty() {
+        return;
+    }
+    let mut uses: HashMap<VarId, Vec<EventId>> = HashMap::new();
+    for (id, event) in trace.events() {
+        let Some(access) = event.op.access() else { continue };
+        if let Op::Free(object) = event.op {
+            for &earlier in uses.get(&object).into_iter().flatten() {
+                if trace.thread(earlier) != event.thread && !must.before(earlier, id) {
+                    let double = matches!(trace.op(earlier), Op::Free(_));
+                    let pattern = if double { Pattern::DoubleFree } else { Pattern::UseAfterFree };
+                    add(groups, Kind::UseAfterFree, pattern, id, earlier);
+                }
+            }
+        }
+        for object in trace.objects().around(access.variable) {
+            uses.entry(object).or_default().push(id);
+        }
+    }
+}
+
+/// The bug is that `late`, which came second, comes first.
+fn add(groups: &mut Groups<'_>, kind: Kind, pattern: Pattern, late: EventId, early: EventId) {
+    groups.add(kind, pattern, Candidate::pairs(vec![late, early], vec![(late, early)]));
+}

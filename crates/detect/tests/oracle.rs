@@ -1,0 +1,290 @@
+//! All kinds against the oracle, with every candidate decided exactly.
+
+use reweave_decide::{Decider, Prepared, Stages};
+use reweave_detect::{Finding, Kind, Options, Pattern, Prediction, predict};
+use reweave_testkit::{Oracle, Shape, ValueMode, generate, show};
+use reweave_trace::{EventId, Kind as OpKind, Links, Model, Op, ProgramOrder, Trace};
+
+/// How many traces; `REWEAVE_TRACES` asks for more.
+fn traces() -> u64 {
+    std::env::var("REWEAVE_TRACES").ok().and_then(|n| n.parse().ok()).unwrap_or(8_000)
+}
+
+const MODELS: [Model; 5] = [Model::Rf, Model::Sync, Model::Value, Model::Branch, Model::BranchValue];
+
+fn trace_of(seed: u64, model: Model) -> Trace {
+    let presets = Shape::presets();
+    let (_, shape) = presets[seed as usize % presets.len()].clone();
+    let values = if model.by_value() || seed.is_multiple_of(3) { ValueMode::All } else { ValueMode::Off };
+    generate(&Shape { branches: true, ..shape.with_values(values) }, seed)
+}
+
+fn run(trace: &Trace, model: Model, options: &Options<'_>) -> Prediction {
+    let prepared = Prepared::new(trace, None);
+    let decider = Decider::new(&prepared, model).expect("the model is sound");
+    predict(&decider, options).expect("every yes passes the checker")
+}
+
+fn events(prediction: &Prediction, wanted: impl Fn(&Finding) -> bool) -> Vec<Vec<EventId>> {
+    let mut found: Vec<_> =
+        prediction.findings.iter().filter(|f| wanted(f)).map(|f| f.events().to_vec()).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn all() -> Options<'static> {
+    Options { all: true, stages: Stages::All, atomic_distance: 3, ..Options::default() }
+}
+
+/// Compares what was found with what there is.
+#[track_caller]
+fn same(found: Vec<Vec<EventId>>, mut expected: Vec<Vec<EventId>>, what: &str, context: &dyn Fn() -> String) {
+    expected.sort();
+    expected.dedup();
+    assert_eq!(found, expected, "{what} {}", context());
+}
+
+#[test]
+fn every_kind_is_complete_and_sound() {
+    for seed in 0..traces() {
+        let model = MODELS[seed as usize / 8 % MODELS.len()];
+        let trace = trace_of(seed, model);
+        let oracle = Oracle::new(&trace, model, None).expect("the trace is small");
+        let prediction = run(&trace, model, &all());
+        let context = || format!("seed {seed} {model}\n{}", show(&trace));
+        let of = |kind: Kind| events(&prediction, |f| f.kind() == kind);
+        same(
+            of(Kind::Race),
+            oracle.races().into_iter().map(|(a, b)| vec![a, b]).collect(),
+            "races",
+            &context,
+        );
+        same(of(Kind::Deadlock), oracle.deadlocks(), "deadlocks", &context);
+        let naive = Naive::new(&trace, &oracle, 3);
+        same(of(Kind::UseAfterFree), naive.uses_after_free(), "uses after free", &context);
+        same(of(Kind::Order), naive.orders(), "orders", &context);
+        let one = events(&prediction, |f| f.kind() == Kind::Atomicity && f.events().len() == 3);
+        same(one, naive.one_variable(), "one variable", &context);
+        let two = events(&prediction, |f| f.kind() == Kind::Atomicity && f.events().len() == 4);
+        same(two, naive.two_variables(), "two variables", &context);
+    }
+}
+
+#[test]
+fn one_finding_per_set_of_sites_is_one_of_all() {
+    for seed in 0..traces() / 4 {
+        let model = MODELS[seed as usize / 8 % MODELS.len()];
+        let trace = trace_of(seed, model);
+        let (some, every) =
+            (run(&trace, model, &Options { all: false, ..all() }), run(&trace, model, &all()));
+        let fingerprints = |prediction: &Prediction| {
+            // Over two variables, only remote accesses that belong together are looked at unless all are wanted.
+            let complete =
+                prediction.findings.iter().filter(|f| !matches!(f.pattern(), Pattern::TwoVariables(_)));
+            let mut found: Vec<String> = complete.map(|f| f.fingerprint().to_owned()).collect();
+            found.sort();
+            found.dedup();
+            found
+        };
+        let context = || format!("seed {seed} {model}\n{}", show(&trace));
+        assert!(
+            some.findings.iter().all(|f| every.findings.iter().any(|g| g.events() == f.events())),
+            "{}",
+            context()
+        );
+        // Where every site is of one event, nothing is thinned out: the two agree.
+        assert_eq!(fingerprints(&some), fingerprints(&every), "{}", context());
+        assert!(some.undecided.is_empty() && every.undecided.is_empty(), "{}", context());
+    }
+}
+
+#[test]
+fn jobs_and_shards_change_nothing() {
+    for seed in 0..traces() / 40 {
+        let trace = trace_of(seed, Model::Rf);
+        let whole = run(&trace, Model::Rf, &all());
+        let print = |prediction: &Prediction| format!("{:?} {:?}", prediction.findings, prediction.counts);
+        for jobs in 2..4 {
+            assert_eq!(print(&run(&trace, Model::Rf, &Options { jobs, ..all() })), print(&whole));
+        }
+        let mut parts: Vec<Finding> = Vec::new();
+        for index in 0..3 {
+            let shard = Some(reweave_detect::Shard { index, count: 3 });
+            parts.extend(run(&trace, Model::Rf, &Options { shard, ..all() }).findings);
+        }
+        parts.sort_by(|a, b| (a.kind(), a.events(), a.pattern()).cmp(&(b.kind(), b.events(), b.pattern())));
+        assert_eq!(format!("{parts:?}"), format!("{:?}", whole.findings));
+    }
+}
+
+/// The definitions, word for word.
+struct Naive<'a> {
+    trace: &'a Trace,
+    oracle: &'a Oracle,
+    links: Links,
+    order: ProgramOrder,
+    distance: usize,
+}
+
+impl<'a> Naive<'a> {
+    fn new(trace: &'a Trace, oracle: &'a Oracle, distance: usize) -> Naive<'a> {
+        Naive { trace, oracle, links: Links::new(trace), order: ProgramOrder::new(trace), distance }
+    }
+
+    fn ids(&self) -> Vec<EventId> {
+        self.trace.events().map(|(id, _)| id).collect()
+    }
+
+    /// The variables that an event touches, by name.
+    fn touched(&self, event: EventId) -> Vec<String> {
+        let Some(access) = self.trace.op(event).access() else { return Vec::new() };
+        let name = self.trace.variable_name(access.variable);
+        let names = self.trace.names().space(reweave_trace::Space::Variable).iter();
+        let covers =
+            |other: &&str| *other == name || access.lifetime && other.starts_with(&format!("{name}."));
+        names.filter(covers).map(str::to_owned).collect()
+    }
+
+    fn touches(&self, event: EventId, variable: &str) -> bool {
+        self.touched(event).iter().any(|name| name == variable)
+    }
+
+    fn is(&self, event: EventId, letter: char) -> bool {
+        self.trace.op(event).access().is_some_and(|a| if letter == 'R' { a.reads } else { a.writes })
+    }
+
+    fn same_thread(&self, a: EventId, b: EventId) -> bool {
+        self.trace.thread(a) == self.trace.thread(b)
+    }
+
+    /// Whether two events of one thread are meant to be one step.
+    fn together(&self, a: EventId, b: EventId) -> bool {
+        let events = self.order.of(self.trace.thread(a));
+        let place = |event: EventId| events.iter().position(|&e| e == event).unwrap();
+        let spans = |open: &dyn Fn(EventId) -> Option<EventId>| {
+            events.iter().any(|&e| e < a && open(e).is_some_and(|close| b < close))
+        };
+        if self.trace.events().any(|(_, e)| matches!(e.op, Op::Enter(_) | Op::Exit(_))) {
+            return spans(&|e| self.exit_of(e));
+        }
+        let section = |e: EventId| {
+            let acquires =
+                matches!(self.trace.op(e), Op::Acquire(_) | Op::TryAcquire(_) | Op::SharedAcquire(_));
+            (acquires && self.links.is_outermost(e))
+                .then(|| self.links.partner(e).unwrap_or(EventId(u32::MAX)))
+        };
+        place(b) - place(a) <= self.distance || spans(&section)
+    }
+
+    /// The exit of an enter, by matching from the inside out; a region that is not left goes on for ever.
+    fn exit_of(&self, enter: EventId) -> Option<EventId> {
+        let Op::Enter(region) = self.trace.op(enter) else { return None };
+        let mut depth = 0;
+        for &event in self.order.of(self.trace.thread(enter)).iter().filter(|&&e| e > enter) {
+            match self.trace.op(event) {
+                Op::Enter(other) if other == region => depth += 1,
+                Op::Exit(other) if other == region && depth == 0 => return Some(event),
+                Op::Exit(other) if other == region => depth -= 1,
+                _ => {}
+            }
+        }
+        Some(EventId(u32::MAX))
+    }
+
+    fn variables(&self) -> Vec<String> {
+        self.trace.names().space(reweave_trace::Space::Variable).iter().map(str::to_owned).collect()
+    }
+
+    fn one_variable(&self) -> Vec<Vec<EventId>> {
+        let mut found = Vec::new();
+        for variable in self.variables() {
+            let touching: Vec<EventId> =
+                self.ids().into_iter().filter(|&e| self.touches(e, &variable)).collect();
+            for &i in &touching {
+                let Some(&k) = touching.iter().find(|&&k| k > i && self.same_thread(i, k)) else { continue };
+                for &j in touching.iter().filter(|&&j| !self.same_thread(i, j)) {
+                    let pattern = ["RWR", "WRW", "WWR", "RWW", "WWW"].iter().any(|pattern| {
+                        [i, j, k].iter().zip(pattern.chars()).all(|(&event, letter)| self.is(event, letter))
+                    });
+                    if pattern && self.together(i, k) && self.oracle.sequence(&[i, j, k], &[]) {
+                        found.push(vec![i, j, k]);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    fn two_variables(&self) -> Vec<Vec<EventId>> {
+        let (mut found, ids) = (Vec::new(), self.ids());
+        let accesses: Vec<EventId> =
+            ids.into_iter().filter(|&e| self.trace.op(e).access().is_some()).collect();
+        for &i in &accesses {
+            for &l in accesses.iter().filter(|&&l| l > i && self.same_thread(i, l) && self.together(i, l)) {
+                for &j in accesses.iter().filter(|&&j| !self.same_thread(i, j)) {
+                    for &k in accesses.iter().filter(|&&k| k != j && self.same_thread(j, k)) {
+                        let pattern = ["WWWW", "WRRW", "RWWR"].iter().any(|pattern| {
+                            [i, j, k, l]
+                                .iter()
+                                .zip(pattern.chars())
+                                .all(|(&event, letter)| self.is(event, letter))
+                        });
+                        let meet =
+                            |x: &String, y: &String| x != y && self.touches(j, x) && self.touches(k, y);
+                        let variables =
+                            self.touched(i).iter().any(|x| self.touched(l).iter().any(|y| meet(x, y)));
+                        if pattern && variables && self.oracle.before(&[(i, j), (k, l)], &[]) {
+                            found.push(vec![i, j, k, l]);
+                        }
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    fn uses_after_free(&self) -> Vec<Vec<EventId>> {
+        let mut found = Vec::new();
+        for free in self.ids().into_iter().filter(|&e| self.trace.kind(e) == OpKind::Free) {
+            for used in self.ids().into_iter().filter(|&e| e < free && !self.same_thread(e, free)) {
+                let object = self.trace.target_name(self.trace.op(free)).unwrap().to_owned();
+                let name =
+                    self.trace.op(used).access().map(|a| self.trace.variable_name(a.variable).to_owned());
+                let part = name.is_some_and(|name| name == object || name.starts_with(&format!("{object}.")));
+                if part && self.oracle.before(&[(free, used)], &[]) {
+                    found.push(vec![free, used]);
+                }
+            }
+        }
+        found
+    }
+
+    fn orders(&self) -> Vec<Vec<EventId>> {
+        let mut found = Vec::new();
+        for link in self.links.waits() {
+            if let Some(waker) = link.waker
+                && self.oracle.before(&[(waker, link.start)], &[])
+            {
+                found.push(vec![waker, link.start]);
+            }
+        }
+        if self.trace.capabilities().values {
+            for read in self.ids().into_iter().filter(|&e| self.trace.kind(e).reads()) {
+                let variable = self.trace.op(read).access().unwrap().variable;
+                let writes = |&e: &EventId| {
+                    self.trace
+                        .op(e)
+                        .access()
+                        .is_some_and(|a| a.writes && !a.lifetime && a.variable == variable)
+                };
+                let first =
+                    self.ids().into_iter().find(writes).filter(|&w| w < read && !self.same_thread(w, read));
+                if let Some(write) = first.filter(|&write| self.oracle.before(&[(read, write)], &[])) {
+                    found.push(vec![read, write]);
+                }
+            }
+        }
+        found
+    }
+}

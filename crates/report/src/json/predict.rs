@@ -1,0 +1,237 @@
+//! The document of `reweave predict`.
+//!
+//! What it says about one trace is a [`TraceResult`]. A document about one trace is that result with a head; a document
+//! about several has all results and, at its top, what they come to together: findings are merged by fingerprint.
+
+mod document;
+mod merge;
+
+use reweave_detect::{Kind, Prediction};
+use reweave_trace::{EventId, Model, Trace};
+use reweave_witness::{Claim, Witness};
+use serde::{Deserialize, Serialize};
+
+use super::{Counts, Schedule, TraceShape, seconds};
+
+pub use document::{Document, DocumentError};
+pub use merge::{MergeError, merge};
+
+/// What was found in one trace.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Debug)]
+pub struct TraceResult {
+    /// The trace.
+    pub trace: TraceShape,
+    /// The model, by its name.
+    pub model: String,
+    /// The findings, by kind and then by their events.
+    pub findings: Vec<Finding>,
+    /// What was not settled, in the same order.
+    pub undecided: Vec<Undecided>,
+    /// How many candidates came to what.
+    pub counts: Counts,
+    /// What was left out before candidates were made.
+    pub dropped: Dropped,
+    /// How many possible candidates were passed over without a look.
+    #[serde(default)]
+    pub unexamined: u64,
+    /// What was mended in the trace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<Repair>,
+    /// Findings that are not listed because the user knows of them.
+    #[serde(default, skip_serializing_if = "Hidden::is_none")]
+    pub hidden: Hidden,
+    /// Which part of the work this is, if it is not all of it: `1/3`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<String>,
+    /// Whether the run was stopped before its end.
+    #[serde(default)]
+    pub partial: bool,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// A bug that another schedule of the same run shows.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+pub struct Finding {
+    /// The kind of bug.
+    #[serde(with = "kind")]
+    pub kind: Kind,
+    /// What exactly it looks like.
+    pub pattern: String,
+    /// What identifies it over runs.
+    pub fingerprint: String,
+    /// The events that make it up.
+    pub events: Vec<u32>,
+    /// The site of each.
+    pub sites: Vec<String>,
+    /// The variable, object, condition variable or locks.
+    pub target: String,
+    /// The schedule that shows it.
+    #[serde(flatten)]
+    pub schedule: Schedule,
+    /// How many candidates there were with this fingerprint.
+    pub instances: u64,
+    /// In a document about several traces: the place of the trace that the events are of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<u32>,
+    /// In a document about several traces: how many of them show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traces: Option<u64>,
+}
+
+/// A candidate that was not settled.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+pub struct Undecided {
+    /// The kind of bug.
+    #[serde(with = "kind")]
+    pub kind: Kind,
+    /// The events.
+    pub events: Vec<u32>,
+    /// Why: `budget`, `inconclusive`, `tries` or `stopped`.
+    pub reason: String,
+    /// In a document about several traces: the place of the trace that the events are of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<u32>,
+}
+
+/// Variables where nothing can be found, and those that are left.
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Dropped {
+    /// One thread alone touches them.
+    pub thread_local: u64,
+    /// Several threads only read them.
+    pub read_only: u64,
+    /// No schedule can reorder their conflicting accesses.
+    pub ordered: u64,
+    /// The rest.
+    pub kept: u64,
+}
+
+/// One kind of repair.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+pub struct Repair {
+    /// What was wrong.
+    pub defect: String,
+    /// What was done about it.
+    pub remedy: String,
+    /// How often.
+    pub count: u64,
+    /// The first event.
+    pub first_event: u32,
+    /// Its line; none where the format has no lines.
+    pub first_line: Option<u64>,
+}
+
+/// How many findings are not listed, and why.
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Hidden {
+    /// A suppression matches them.
+    pub suppressed: u64,
+    /// They are in the baseline.
+    pub baseline: u64,
+}
+
+impl Hidden {
+    /// Whether all are listed.
+    pub fn is_none(&self) -> bool {
+        *self == Hidden::default()
+    }
+}
+
+impl TraceResult {
+    /// What `prediction` says about `trace`, which the user calls `path`, after `time` seconds.
+    pub fn new(trace: &Trace, path: &str, model: Model, prediction: &Prediction, time: f64) -> TraceResult {
+        let ids = |events: &[EventId]| events.iter().map(|event| event.0).collect::<Vec<u32>>();
+        let findings = prediction.findings.iter().map(|finding| Finding {
+            kind: finding.kind(),
+            pattern: finding.pattern().name().to_owned(),
+            fingerprint: finding.fingerprint().to_owned(),
+            events: ids(finding.events()),
+            sites: finding.sites().iter().map(|&site| trace.site_name(site).to_owned()).collect(),
+            target: finding.target(trace),
+            schedule: finding.witness().witness().into(),
+            instances: finding.instances(),
+            trace: None,
+            traces: None,
+        });
+        let undecided = prediction.undecided.iter().map(|open| Undecided {
+            kind: open.kind,
+            events: ids(&open.events),
+            reason: open.reason.name().to_owned(),
+            trace: None,
+        });
+        let mut undecided: Vec<Undecided> = undecided.collect();
+        Undecided::sort(&mut undecided);
+        let (counts, dropped) = (prediction.counts, prediction.dropped);
+        TraceResult {
+            trace: TraceShape::new(trace, path),
+            model: model.name().to_owned(),
+            findings: findings.collect(),
+            undecided,
+            counts: Counts {
+                candidates: counts.candidates,
+                feasible: counts.feasible,
+                infeasible: counts.infeasible,
+                unknown: counts.unknown,
+            },
+            dropped: Dropped {
+                thread_local: dropped.thread_local,
+                read_only: dropped.read_only,
+                ordered: dropped.ordered,
+                kept: dropped.kept,
+            },
+            unexamined: prediction.unexamined,
+            repairs: Vec::new(),
+            hidden: Hidden::default(),
+            shard: None,
+            partial: prediction.partial,
+            seconds: seconds(time),
+        }
+    }
+}
+
+impl Undecided {
+    /// Puts candidates into the order of documents, in which equal neighbours cannot be told apart.
+    fn sort(list: &mut [Undecided]) {
+        list.sort_by(|a, b| (a.kind, &a.events, &a.reason).cmp(&(b.kind, &b.events, &b.reason)));
+    }
+}
+
+impl Finding {
+    /// The schedule, to be checked again.
+    pub fn witness(&self) -> Witness {
+        let tail = self.schedule.witness.iter().copied().map(EventId).collect();
+        Witness { prefix: self.schedule.witness_prefix, tail }
+    }
+
+    /// What the schedule shows. None where the finding does not have the events that its kind takes.
+    pub fn claim(&self) -> Option<Claim> {
+        let events: Vec<EventId> = self.events.iter().copied().map(EventId).collect();
+        Some(match (self.kind, &events[..]) {
+            (Kind::Race, [_, _]) => Claim::CoEnabled(events),
+            (Kind::Deadlock, [_, ..]) => Claim::Deadlock(events),
+            (Kind::Atomicity, [_, _, _]) => Claim::Sequence { events, adjacent: Vec::new() },
+            (Kind::Atomicity, &[i, j, k, l]) => {
+                Claim::Before { pairs: vec![(i, j), (k, l)], adjacent: Vec::new() }
+            }
+            (Kind::Order | Kind::UseAfterFree, &[late, early]) => {
+                Claim::Before { pairs: vec![(late, early)], adjacent: Vec::new() }
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// A kind by its name.
+mod kind {
+    use reweave_detect::Kind;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(kind.name())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Kind, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}

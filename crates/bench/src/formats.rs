@@ -1,0 +1,77 @@
+//! Reading and writing traces.
+
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, ensure};
+use reweave_format::synthetic::{self, Shape};
+use reweave_format::{Format, LoadOptions, create, load, load_bytes, save, save_bytes};
+use reweave_trace::Trace;
+
+use crate::table::{best, row};
+use crate::{loops, naive};
+
+const EVENTS: u64 = 2_000_000;
+const RUNS: usize = 3;
+
+pub(crate) fn run() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    for (name, shape) in [
+        ("generated, 10 threads, 20 locks, 1,000 variables", shape()),
+        ("the same with values", Shape { values: true, ..shape() }),
+    ] {
+        let path = folder.path().join("trace.std");
+        let mut writer = create(&path, None, shape.capabilities())?;
+        synthetic::generate(&shape, &mut *writer)?;
+        measure(name, &path)?;
+    }
+    let path = folder.path().join("loops.std");
+    save(&loops::trace(EVENTS as u32, 10)?, &path, None)?;
+    measure("loops of 10 threads over arrays", &path)?;
+    for path in real_traces() {
+        measure(&path.file_name().unwrap_or_default().to_string_lossy(), &path)?;
+    }
+    Ok(())
+}
+
+fn shape() -> Shape {
+    Shape { events: EVENTS, threads: 10, locks: 20, variables: 1000, ..Shape::default() }
+}
+
+/// Real traces beside the project, where somebody put some.
+fn real_traces() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces/raceinjector");
+    let path = folder.join("jigsaw-base.std");
+    if path.exists() { vec![path] } else { Vec::new() }
+}
+
+fn measure(name: &str, path: &Path) -> Result<()> {
+    let options = |jobs| LoadOptions { repair: true, jobs, ..LoadOptions::default() };
+    let text = std::fs::read(path)?;
+    let (naive_time, naive) = best(RUNS, || naive::read(BufReader::new(&text[..])));
+    let events = naive?.events.len() as u64;
+    println!("{name}: {events} events, {:.1} bytes an event as text", text.len() as f64 / events as f64);
+    row("text, straightforward reader", events, naive_time, None);
+    let mut kept: Option<Trace> = None;
+    for jobs in [1, 2] {
+        let (time, loaded) = best(RUNS, || load(path, &options(jobs)));
+        kept = Some(loaded?.trace);
+        row(&format!("text, {jobs} job{}", if jobs == 1 { "" } else { "s" }), events, time, Some(naive_time));
+    }
+    let Some(trace) = kept else { return Ok(()) };
+    let (time, bytes) = best(RUNS, || save_bytes(&trace, Format::Rw));
+    let bytes = bytes?;
+    row("write .rw", events, time, None);
+    for jobs in [1, 2] {
+        let (time, loaded) = best(RUNS, || load_bytes("bench.rw", &bytes, &options(jobs)));
+        ensure!(loaded?.trace.len() as u64 == trace.len() as u64, "the trace changed on its way");
+        row(
+            &format!("read .rw, {jobs} job{}", if jobs == 1 { "" } else { "s" }),
+            events,
+            time,
+            Some(naive_time),
+        );
+    }
+    println!("  .rw takes {:.2} bytes an event", bytes.len() as f64 / events as f64);
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! Benchmarks, as ratios in one run.
+//!
+//! `cargo run --release -p reweave-bench [section…]` runs the sections named, or all. Times vary with the machine and
+//! with what else it does; the ratios of one run are what counts.
+#![forbid(unsafe_code)]
+
+mod decide;
+mod formats;
+mod loops;
+mod naive;
+mod predict;
+mod table;
+
+use anyhow::{Result, bail};
+
+type Section = (&'static str, &'static str, fn() -> Result<()>);
+
+const SECTIONS: &[Section] = &[
+    ("formats", "reading and writing traces, against a straightforward reader", formats::run),
+    ("decide", "queries on long traces", decide::run),
+    ("predict", "all kinds of bugs in long traces", predict::run),
+];
+
+fn main() -> Result<()> {
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(unknown) = wanted.iter().find(|name| !SECTIONS.iter().any(|(section, ..)| section == name)) {
+        let known: Vec<&str> = SECTIONS.iter().map(|&(name, ..)| name).collect();
+        bail!("there is no section `{unknown}`: expected {}", known.join(", "));
+    }
+    for (name, about, run) in SECTIONS {
+        if wanted.is_empty() || wanted.iter().any(|w| w == name) {
+            println!("## {name}: {about}\n");
+            run()?;
+            println!();
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! One trace, from the file to its findings.
+
+use std::path::Path;
+use std::time::Instant;
+
+use reweave_decide::{Decider, Error, Limits, Prepared};
+use reweave_detect::{Options, Prediction};
+use reweave_format::Loaded;
+use reweave_report::json::predict::{Repair, TraceResult};
+use reweave_report::json::{Bug, Head};
+use reweave_trace::Model;
+
+use super::filter::Filter;
+use super::memory;
+use super::watch::Watch;
+use crate::args::{Global, PredictArgs};
+use crate::commands::reports::Report;
+use crate::commands::{bug_report, model};
+use crate::console::Console;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input;
+use crate::progress::{Progress, Unit};
+
+/// What every trace is searched with.
+pub(super) struct Analysis<'a> {
+    pub(super) args: &'a PredictArgs,
+    pub(super) global: &'a Global,
+    pub(super) console: &'a Console,
+    pub(super) watch: &'a Watch,
+    /// Whether reports are wanted as text.
+    pub(super) text: bool,
+}
+
+/// What a trace came to.
+pub(super) enum Analysed {
+    /// Its result, and a report per finding where reports are wanted.
+    Done(Box<TraceResult>, Vec<Report>),
+    /// No result; the user knows why.
+    Not(Exit),
+}
+
+impl Analysis<'_> {
+    pub(super) fn run(&self, path: &Path, filter: &mut Filter) -> anyhow::Result<Analysed> {
+        if let Some(limit) = self.args.max_memory
+            && let Some(estimate) = memory::estimate(path).filter(|&estimate| estimate > limit)
+        {
+            let (estimate, limit) = (memory::text(estimate), memory::text(limit));
+            let path = path.display();
+            self.console
+                .error(format_args!("{path}: it takes {estimate} of memory or more, the limit is {limit}"));
+            self.console.hint("give --max-memory more, or record a shorter trace");
+            return Ok(Analysed::Not(Exit::Stopped));
+        }
+        let start = Instant::now();
+        let loaded = input::load(path, self.args.reading, self.global, self.console)?;
+        let model = model::choose(self.args.model, path, &loaded, self.console)?;
+        let prepared = Prepared::new(&loaded.trace, None);
+        self.watch.look();
+        self.watch.search()?;
+        let prediction = self.predict(path, &prepared, model);
+        self.watch.rest();
+        let prediction = match prediction {
+            Ok(prediction) => prediction,
+            Err(Error::Unsound(unsound)) => {
+                let head = Head::new(&loaded.trace, &path.display().to_string(), model);
+                let bug = Bug::new(head, &unsound);
+                return Ok(Analysed::Not(bug_report::file(&bug, &bug_report::folders(), self.console)));
+            }
+            Err(error) => return Err(Failure::new(format!("{}: {error}", path.display())).into()),
+        };
+        let time = start.elapsed().as_secs_f64();
+        Ok(self.finish(path, &loaded, &prepared, model, &prediction, time, filter))
+    }
+
+    fn predict(&self, path: &Path, prepared: &Prepared<'_>, model: Model) -> Result<Prediction, Error> {
+        let args = self.args;
+        let name = path.file_name().unwrap_or(path.as_os_str()).display();
+        let progress = Progress::new(format!("searching {name}"), Unit::Candidates, self.console);
+        let jobs = self.global.jobs.map(usize::from);
+        let jobs = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let decider = Decider::new(prepared, model)?;
+        let options = Options {
+            kinds: args.kinds(),
+            patterns: args.patterns.clone(),
+            atomic_distance: args.atomic_distance,
+            all: args.all,
+            tries: args.tries,
+            stages: args.stages(),
+            limits: Limits { work: args.work, stop: None },
+            timer: Some(&|| self.watch.timer()),
+            stop: self.watch.stop(),
+            jobs,
+            shard: args.shard,
+            progress: Some(&|done, total| progress.update(done, Some(total))),
+        };
+        reweave_detect::predict(&decider, &options)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "all that is known of a trace meets here")]
+    fn finish(
+        &self,
+        path: &Path,
+        loaded: &Loaded,
+        prepared: &Prepared<'_>,
+        model: Model,
+        prediction: &Prediction,
+        time: f64,
+        filter: &mut Filter,
+    ) -> Analysed {
+        let name = path.display().to_string();
+        let mut result = TraceResult::new(&loaded.trace, &name, model, prediction, time);
+        result.shard = self.args.shard.map(|shard| format!("{}/{}", shard.index + 1, shard.count));
+        let repairs = input::repairs(loaded, path).into_iter().map(|repair| Repair {
+            defect: repair.defect.to_string(),
+            remedy: repair.defect.remedy().to_owned(),
+            count: repair.count,
+            first_event: repair.first_event,
+            first_line: repair.first_line,
+        });
+        result.repairs = repairs.collect();
+        let all = std::mem::take(&mut result.findings);
+        let mut reports = Vec::new();
+        for (finding, found) in all.into_iter().zip(&prediction.findings) {
+            if !filter.shows(&finding, &mut result.hidden) {
+                continue;
+            }
+            if self.text || self.args.sarif.is_some() {
+                reports.push(Report::new(&finding, Some((prepared, found.witness())), self.console));
+            }
+            result.findings.push(finding);
+        }
+        Analysed::Done(Box::new(result), reports)
+    }
+}

@@ -1,0 +1,104 @@
+//! `reweave report`: the findings of an earlier run, in another form.
+
+use std::path::{Path, PathBuf};
+
+use reweave_decide::Prepared;
+use reweave_report::json::TraceShape;
+use reweave_report::json::predict::TraceResult;
+use reweave_trace::Model;
+use reweave_witness::{CheckedWitness, Checker};
+
+use super::merge;
+use super::reports::{Report, Reports};
+use crate::args::{Global, ReportArgs};
+use crate::console::Console;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{document, input};
+
+pub(crate) fn run(args: &ReportArgs, global: &Global, console: &Console) -> anyhow::Result<Exit> {
+    let standard = |path: &Option<PathBuf>| path.as_deref().is_some_and(input::is_standard);
+    if standard(&args.json) && standard(&args.sarif) {
+        return Err(Failure::new("only one document can go to standard output").into());
+    }
+    let document = merge::read(&args.findings)?;
+    let (given, results) = (args.trace.len(), document.results.len());
+    if given != 0 && given != results {
+        let message = format!("the findings are of {results} traces, but --trace was given {given} times");
+        return Err(Failure::new(message)
+            .hint("give one for each trace, in the order of the findings")
+            .into());
+    }
+    let mut reports = Vec::new();
+    for (place, result) in document.results.iter().enumerate() {
+        let trace = match args.trace.get(place) {
+            Some(path) => Some(path.clone()),
+            None => Some(PathBuf::from(&result.trace.path)).filter(|path| path.is_file()),
+        };
+        reports.push(match trace {
+            Some(path) if !result.findings.is_empty() => with_trace(result, &path, args, global, console)?,
+            Some(_) => Vec::new(),
+            None => {
+                if !result.findings.is_empty() {
+                    let path = &result.trace.path;
+                    console.warn(format_args!(
+                        "{path} is not here: no schedules are shown; --trace tells where it is"
+                    ));
+                }
+                result.findings.iter().map(|finding| Report::new(finding, None, console)).collect()
+            }
+        });
+    }
+    let reports = Reports { document: &document, reports };
+    if let Some(path) = &args.json {
+        document::write_json(path, &document, console)?;
+    }
+    if let Some(path) = &args.sarif {
+        document::write_json(path, &reports.sarif(), console)?;
+    }
+    if args.json.is_none() && args.sarif.is_none() {
+        reports.print(global.quiet, console)?;
+    }
+    Ok(Exit::Yes)
+}
+
+/// Reports with schedules, each checked again: what was written down may not be of this trace.
+fn with_trace(
+    result: &TraceResult,
+    path: &Path,
+    args: &ReportArgs,
+    global: &Global,
+    console: &Console,
+) -> anyhow::Result<Vec<Report>> {
+    // What was repaired then is repaired now.
+    let repair = args.reading.repair || !result.repairs.is_empty();
+    let loaded = input::load(path, crate::args::Reading { repair, ..args.reading }, global, console)?;
+    let other = |what: String| {
+        let message = format!("{}: it is not the trace of these findings: {what}", path.display());
+        Failure::new(message).hint("give the right one with --trace")
+    };
+    let shape = TraceShape { path: result.trace.path.clone(), ..TraceShape::new(&loaded.trace, "") };
+    if shape != result.trace {
+        return Err(other("it has other events, threads, variables or locks".to_owned()).into());
+    }
+    let model: Model =
+        result.model.parse().map_err(|_| Failure::new(format!("no model `{}`", result.model)))?;
+    let prepared = Prepared::new(&loaded.trace, None);
+    let checker = Checker::new(&loaded.trace, &prepared.links, &prepared.order);
+    let one = |finding| {
+        let checked = check(&checker, model, finding).map_err(other)?;
+        Ok(Report::new(finding, Some((&prepared, &checked)), console))
+    };
+    result.findings.iter().map(one).collect()
+}
+
+fn check(
+    checker: &Checker<'_>,
+    model: Model,
+    finding: &reweave_report::json::predict::Finding,
+) -> Result<CheckedWitness, String> {
+    let name = &finding.fingerprint;
+    let claim = finding.claim().ok_or_else(|| format!("finding {name} has no witness"))?;
+    let checked = checker.check(model, finding.witness(), claim);
+    checked.map_err(|rejection| format!("the witness of finding {name} is refused: {rejection}"))
+}

@@ -1,0 +1,55 @@
+//! The command line of Reweave.
+//!
+//! A command reads its input, asks the crates below, and prints; nothing is decided here. Errors travel as
+//! [`anyhow::Error`] up to [`main`], which prints them once and turns them into an exit code.
+#![forbid(unsafe_code)]
+
+mod args;
+mod bug;
+mod commands;
+mod console;
+mod document;
+mod event_text;
+mod exit;
+mod failure;
+mod input;
+mod interrupt;
+mod plural;
+mod progress;
+mod watched;
+mod witness_file;
+mod words;
+
+use std::process::ExitCode;
+
+use args::Command;
+use console::Console;
+use exit::Exit;
+
+fn main() -> ExitCode {
+    bug::guard(run).into()
+}
+
+fn run() -> Exit {
+    let cli = match args::parse(std::env::args_os().collect()) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help that nobody reads to its end is no failure.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::BadInput } else { Exit::Yes };
+        }
+    };
+    let console = Console::new(&cli.global);
+    let result = match &cli.command {
+        Command::Predict(args) => commands::predict::run(args, &cli.global, &console),
+        Command::Report(args) => commands::report::run(args, &cli.global, &console),
+        Command::Merge(args) => commands::merge::run(args, &console),
+        Command::Validate(args) => commands::validate::run(args, &cli.global, &console),
+        Command::Stats(args) => commands::stats::run(args, &cli.global, &console),
+        Command::Convert(args) => commands::convert::run(args, &cli.global, &console),
+        Command::Generate(args) => commands::generate::run(args, &console),
+        Command::Check(args) => commands::check::run(args, &cli.global, &console),
+        Command::Query(args) => commands::query::run(args, &cli.global, &console),
+    };
+    result.unwrap_or_else(|error| failure::report(&error, &console))
+}

@@ -1,0 +1,11 @@
+//! The program as its users meet it.
+
+mod common;
+mod files;
+mod garbage;
+mod generate;
+mod golden;
+mod predict;
+mod predict_files;
+mod predict_large;
+mod query;

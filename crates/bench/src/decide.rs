@@ -1,12 +1,12 @@
 //! Queries on long traces.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use reweave_decide::{Decider, Limits, Prepared, Verdict};
 use reweave_format::synthetic::{self, Shape};
 use reweave_format::{LoadOptions, create, load};
+use reweave_testkit::recorded;
 use reweave_trace::{EventId, Model, Trace};
 use reweave_witness::Claim;
 
@@ -87,14 +87,8 @@ fn conflicting_pairs(trace: &Trace) -> Vec<(EventId, EventId)> {
 
 /// The races that others injected into real traces, where these are beside the project.
 fn injected_races() -> Result<()> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces/raceinjector");
-    let Ok(files) = std::fs::read_dir(&folder) else {
-        println!("the RaceInjector traces are not there: skipped");
-        return Ok(());
-    };
-    let mut paths: Vec<_> = files.flatten().map(|file| file.path()).collect();
+    let mut paths = recorded("raceinjector");
     paths.retain(|path| path.to_string_lossy().contains("-injected-"));
-    paths.sort();
     for path in paths {
         let trace = load(&path, &LoadOptions { repair: true, ..LoadOptions::default() })?.trace;
         let prepared = Prepared::new(&trace, None);

@@ -1,11 +1,12 @@
 //! Reading and writing traces.
 
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Result, ensure};
 use reweave_format::synthetic::{self, Shape};
 use reweave_format::{Format, LoadOptions, create, load, load_bytes, save, save_bytes};
+use reweave_testkit::recorded;
 use reweave_trace::Trace;
 
 use crate::table::{best, row};
@@ -28,21 +29,14 @@ pub(crate) fn run() -> Result<()> {
     let path = folder.path().join("loops.std");
     save(&loops::trace(EVENTS as u32, 10)?, &path, None)?;
     measure("loops of 10 threads over arrays", &path)?;
-    for path in real_traces() {
-        measure(&path.file_name().unwrap_or_default().to_string_lossy(), &path)?;
+    for path in recorded("raceinjector").iter().filter(|path| path.ends_with("jigsaw-base.std")) {
+        measure(&path.file_name().unwrap_or_default().to_string_lossy(), path)?;
     }
     Ok(())
 }
 
 fn shape() -> Shape {
     Shape { events: EVENTS, threads: 10, locks: 20, variables: 1000, ..Shape::default() }
-}
-
-/// Real traces beside the project, where somebody put some.
-fn real_traces() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces/raceinjector");
-    let path = folder.join("jigsaw-base.std");
-    if path.exists() { vec![path] } else { Vec::new() }
 }
 
 fn measure(name: &str, path: &Path) -> Result<()> {

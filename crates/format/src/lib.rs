@@ -1,6 +1,6 @@
 //! Readers and writers of traces, one module per format.
 //!
-//! [`load`] reads a file of any format, compressed or not, into a well-formed trace; [`save`] and [`create`] write one.
+//! [`load()`] reads a file of any format, compressed or not, into a well-formed trace; [`save()`] and [`create`] write one.
 #![deny(unsafe_code)]
 
 mod error;

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use reweave_format::{Error, Format, LoadOptions, Loaded, create, load, load_bytes, save};
+use reweave_testkit::recorded;
 use reweave_trace::{EventId, Trace};
 
 const TEXT: &str = "T1|w(x)|1\nT2|r(x)|2\nT2|acq(l)|3\nT2|rel(l)|4\n";
@@ -190,16 +191,7 @@ fn links_are_followed_and_other_things_written_to_directly() {
 
 #[test]
 fn recorded_traces_are_read_and_mended() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
-    let mut files: Vec<PathBuf> = ["raceinjector", "freiburg"]
-        .iter()
-        .filter_map(|name| fs::read_dir(folder.join(name)).ok())
-        .flat_map(|entries| entries.map(|entry| entry.unwrap().path()))
-        .collect();
-    files.sort();
-    if files.is_empty() {
-        println!("recorded traces are not here: nothing to check");
-    }
+    let files = [recorded("raceinjector"), recorded("freiburg")].concat();
     for path in files {
         let one = load(&path, &LoadOptions { repair: true, jobs: 1, ..LoadOptions::default() }).unwrap();
         let two = load(&path, &LoadOptions { repair: true, jobs: 2, ..LoadOptions::default() }).unwrap();

@@ -1,10 +1,11 @@
 //! Trace literals, generators and the brute-force oracle, for tests.
 //!
 //! - [`trace!`] and [`parse`] write traces down, [`show`] prints them;
-//! - [`generate`] makes small random well-formed ones, as a [`Shape`] asks;
+//! - [`generate()`] makes small random well-formed ones, as a [`Shape`] asks;
 //! - [`Oracle`] knows by exhaustion what every feasible reordering of a small trace can do;
 //! - [`Plain`] is the same law once more, without a state: slow enough to be obviously right;
-//! - [`litmus`] reads the traces whose verdicts were derived by hand.
+//! - [`litmus`] reads the traces whose verdicts were derived by hand;
+//! - [`recorded()`] finds real traces, where there are some.
 //!
 //! Nothing here uses the observation, holding or memory code of `reweave-trace`: that is production code, and the
 //! oracle is there to check it.
@@ -26,6 +27,7 @@ mod literal;
 pub mod litmus;
 mod oracle;
 mod plain;
+mod recorded;
 mod rng;
 mod text;
 
@@ -34,5 +36,6 @@ pub use generate::{Shape, ValueMode, Weights, generate};
 pub use literal::from_tokens;
 pub use oracle::{Machine, Oracle, Refused};
 pub use plain::Plain;
+pub use recorded::recorded;
 pub use rng::Rng;
 pub use text::{parse, parse_raw, show};

@@ -9,3 +9,4 @@ mod predict;
 mod predict_files;
 mod predict_large;
 mod query;
+mod recorded;

@@ -1,8 +1,8 @@
 //! The Reweave binary format.
 //!
 //! `docs/format.md` draws every byte; `reweave_wire` knows them, and this module puts them in files: [`scan`] finds
-//! the blocks and tells a file that was cut off from one that is damaged, [`read`] turns blocks into events on
-//! several threads, [`write`] is the way back.
+//! the blocks and tells a file that was cut off from one that is damaged, [`mod@read`] turns blocks into events on
+//! several threads, [`mod@write`] is the way back.
 //!
 //! **Invariant:** no event comes from a block whose checksum fails, and no block is left out silently.
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 use reweave_format::synthetic::{self, Shape};
-use reweave_format::{Format, LoadOptions, create, load, load_bytes, save, save_bytes};
+use reweave_format::{Format, LoadOptions, create, decode_bytes, load, load_bytes, save, save_bytes};
 use reweave_testkit::recorded;
 use reweave_trace::Trace;
 
@@ -61,6 +61,16 @@ fn measure(name: &str, path: &Path) -> Result<()> {
         ensure!(loaded?.trace.len() as u64 == trace.len() as u64, "the trace changed on its way");
         row(
             &format!("read .rw, {jobs} job{}", if jobs == 1 { "" } else { "s" }),
+            events,
+            time,
+            Some(naive_time),
+        );
+    }
+    for jobs in [1, 2] {
+        let (time, builder) = best(RUNS, || decode_bytes("bench.rw", &bytes, &options(jobs)));
+        ensure!(builder?.len() == trace.len(), "events were lost");
+        row(
+            &format!("decode .rw, unchecked, {jobs} job{}", if jobs == 1 { "" } else { "s" }),
             events,
             time,
             Some(naive_time),

@@ -29,6 +29,6 @@ mod testing;
 pub use error::{Error, Place};
 pub use kind::{Format, ParseFormatError};
 pub use lines::LineMap;
-pub use load::{LoadOptions, Loaded, Progress, load, load_bytes};
+pub use load::{LoadOptions, Loaded, Progress, decode_bytes, load, load_bytes};
 pub use save::{create, save, save_bytes, write_trace};
 pub use writer::TraceWriter;

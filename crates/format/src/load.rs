@@ -76,6 +76,15 @@ pub fn load_bytes(name: &str, bytes: &[u8], options: &LoadOptions<'_>) -> Result
     load_blocks(name, bytes, BLOCK_BYTES, options)
 }
 
+/// Decodes the events in `bytes` as [`load_bytes`] does, without the check that they make up a trace.
+pub fn decode_bytes(name: &str, bytes: &[u8], options: &LoadOptions<'_>) -> Result<Builder, Error> {
+    let path = Path::new(name);
+    let mut source = Source::from_bytes(bytes, BLOCK_BYTES).map_err(|e| Error::io(e).in_file(path))?;
+    let load = Load { path, options, total: Some(bytes.len() as u64) };
+    let format = load.format(&mut source)?;
+    load.parse(format, source).map(|parsed| parsed.builder).map_err(|error| error.in_file(path))
+}
+
 /// As [`load_bytes`], with blocks of about `block_bytes`.
 pub(crate) fn load_blocks(
     name: &str,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use reweave_trace::{EventId, Kind, LockId, Model};
-use reweave_witness::{CheckedWitness, Checker, Checkpoints, Claim, Rejection, Witness};
+use reweave_trace::{Core, EventId, Kind, LockId, Model, NotACore, Trace};
+use reweave_witness::{CheckedWitness, Checker, Checkpoints, Claim, Expander, Rejection, Witness};
 
 use crate::Limits;
 use crate::closure::{Closed, Order, close};
@@ -31,6 +31,9 @@ pub enum Error {
     /// A bug of ours.
     #[error(transparent)]
     Unsound(Box<Unsound>),
+    /// Another bug of ours: too much of the trace was left out.
+    #[error(transparent)]
+    NotACore(#[from] NotACore),
 }
 
 /// Which stages may be used.
@@ -98,6 +101,28 @@ impl<'p> Decider<'p> {
     /// What deciders of the same trace and model share.
     pub fn basis(&self) -> &Arc<Basis<'p>> {
         &self.basis
+    }
+
+    /// What a witness of this decider's trace, the `core` of `whole`, comes to in the whole trace; checked again.
+    pub fn expand(
+        &self,
+        whole: &'p Trace,
+        core: &'p Core,
+        checked: &CheckedWitness,
+    ) -> Result<CheckedWitness, Error> {
+        let expander = Expander::new(whole, core, self.basis.checker);
+        expander.check(&self.basis.checkpoints, checked).map_err(|rejection| {
+            let (witness, claim) = expander.expand(checked.witness(), checked.claim());
+            Error::Unsound(Box::new(Unsound { claim, model: self.basis.model, witness, rejection }))
+        })
+    }
+
+    /// The same for a witness that the checker has refused: a bug of ours, in terms of the whole trace.
+    pub fn expand_error(&self, whole: &'p Trace, core: &'p Core, error: Error) -> Error {
+        let Error::Unsound(mut unsound) = error else { return error };
+        let expander = Expander::new(whole, core, self.basis.checker);
+        (unsound.witness, unsound.claim) = expander.expand(&unsound.witness, &unsound.claim);
+        Error::Unsound(unsound)
     }
 
     /// The trace, prepared.

@@ -9,10 +9,12 @@ mod guess;
 mod limits;
 mod must;
 mod prepare;
+mod reduce;
 mod verdict;
 
 pub use decider::{Basis, Decider, Error, Stages};
 pub use limits::Limits;
 pub use must::Must;
 pub use prepare::{Prepared, Section};
+pub use reduce::{Reduction, Use};
 pub use verdict::{Demand, Impossible, Reason, Refutation, Step, Unsound, Verdict, Why};

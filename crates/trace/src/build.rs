@@ -1,5 +1,7 @@
 //! The builder: events in, a well-formed trace out.
 
+use std::sync::Arc;
+
 use crate::value::Values;
 use crate::wellformed::{self, Repairs};
 use crate::{
@@ -14,6 +16,17 @@ pub(crate) struct Columns {
     pub(crate) threads: Vec<ThreadId>,
     pub(crate) targets: Vec<u32>,
     pub(crate) sites: Vec<SiteId>,
+}
+
+impl Columns {
+    pub(crate) fn with_capacity(events: usize) -> Columns {
+        Columns {
+            kinds: Vec::with_capacity(events),
+            threads: Vec::with_capacity(events),
+            targets: Vec::with_capacity(events),
+            sites: Vec::with_capacity(events),
+        }
+    }
 }
 
 /// Events decoded apart, as columns of one length: what [`Builder::push`] takes one by one.
@@ -58,12 +71,7 @@ impl Builder {
 
     /// No events yet, but room for `events` of them.
     pub fn with_capacity(events: usize) -> Builder {
-        let mut builder = Builder::new();
-        builder.columns.kinds.reserve(events);
-        builder.columns.threads.reserve(events);
-        builder.columns.targets.reserve(events);
-        builder.columns.sites.reserve(events);
-        builder
+        Builder { columns: Columns::with_capacity(events), ..Builder::default() }
     }
 
     interners! {
@@ -261,6 +269,7 @@ impl Builder {
             .filter(|(kind, _)| matches!(kind, Kind::Alloc | Kind::Free))
             .map(|(_, &target)| VarId(target));
         let objects = Objects::new(names.space(Space::Variable), lifetimes)?;
+        let (names, objects) = (Arc::new(names), Arc::new(objects));
         let mut trace = Trace { columns, values, names, objects, capabilities };
         wellformed::check(&mut trace, repairs)?;
         Ok(trace)

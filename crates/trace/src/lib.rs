@@ -23,6 +23,7 @@
 
 mod build;
 mod capability;
+mod core;
 mod dependence;
 mod error;
 mod event;
@@ -39,6 +40,7 @@ mod wellformed;
 
 pub use build::{Batch, Builder};
 pub use capability::Capabilities;
+pub use core::{Core, NotACore};
 pub use dependence::{DependenceBuilder, Dependences};
 pub use error::{Defect, Error, IllFormed};
 pub use event::{Access, Event, Kind, Op, Space};

@@ -1,5 +1,7 @@
 //! The immutable, well-formed trace.
 
+use std::sync::Arc;
+
 use crate::build::Columns;
 use crate::value::Values;
 use crate::{
@@ -14,8 +16,9 @@ use crate::{
 pub struct Trace {
     pub(crate) columns: Columns,
     pub(crate) values: Values,
-    pub(crate) names: Names,
-    pub(crate) objects: Objects,
+    /// Shared with the traces that are made from this one.
+    pub(crate) names: Arc<Names>,
+    pub(crate) objects: Arc<Objects>,
     pub(crate) capabilities: Capabilities,
 }
 

@@ -130,6 +130,11 @@ impl Values {
         !self.column.is_empty()
     }
 
+    /// No event's values, but the same ids for values.
+    pub(crate) fn empty_like(&self) -> Values {
+        Values { pool: self.pool.clone(), column: Vec::new(), pairs: Vec::new() }
+    }
+
     /// Drops every event's values.
     pub(crate) fn clear(&mut self) {
         *self = Values::default();

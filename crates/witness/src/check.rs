@@ -28,6 +28,11 @@ impl CheckedWitness {
     pub fn model(&self) -> Model {
         self.model
     }
+
+    /// What an accepted witness of a core comes to in the whole trace.
+    pub(crate) fn expanded(witness: Witness, claim: Claim, model: Model) -> CheckedWitness {
+        CheckedWitness { witness, claim, model }
+    }
 }
 
 /// Why a witness was not accepted.
@@ -151,6 +156,27 @@ impl<'t> Checker<'t> {
         }
         self.claim_holds(&machine, &steps, &claim)?;
         Ok(CheckedWitness { witness, claim, model: checkpoints.model })
+    }
+
+    /// The machine after the first `prefix` positions of the trace.
+    pub(crate) fn machine_at(
+        &self,
+        checkpoints: &Checkpoints<'t>,
+        prefix: u32,
+    ) -> Result<Machine<'t>, Rejection> {
+        let place = checkpoints.machines.partition_point(|&(passed, _)| passed <= prefix) - 1;
+        let (passed, mut machine) = checkpoints.machines[place].clone();
+        let start = machine.steps();
+        let observed = Witness { prefix, tail: Vec::new() };
+        for (step, event) in (start..).zip(observed.schedule_after(self.trace, passed)) {
+            machine.step(event).map_err(|refusal| Rejection::Step { step, event, refusal })?;
+        }
+        Ok(machine)
+    }
+
+    /// The fork of a thread.
+    pub(crate) fn fork(&self, thread: ThreadId) -> Option<EventId> {
+        self.links.fork(thread)
     }
 
     fn claim_holds(&self, machine: &Machine<'_>, steps: &Steps, claim: &Claim) -> Result<(), Failure> {

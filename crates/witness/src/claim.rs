@@ -50,6 +50,44 @@ pub enum Claim {
     },
 }
 
+impl Claim {
+    /// The events that are to be next after the schedule.
+    pub(crate) fn next_events(&self) -> &[EventId] {
+        match self {
+            Claim::CoEnabled(events) | Claim::Deadlock(events) => events,
+            Claim::Sequence { .. } | Claim::Before { .. } => &[],
+        }
+    }
+
+    /// The same claim about other events.
+    pub fn map(&self, to: impl Fn(EventId) -> EventId) -> Claim {
+        let all = |events: &[EventId]| events.iter().map(|&event| to(event)).collect();
+        match self {
+            Claim::CoEnabled(events) => Claim::CoEnabled(all(events)),
+            Claim::Deadlock(acquires) => Claim::Deadlock(all(acquires)),
+            Claim::Sequence { events, adjacent } => {
+                Claim::Sequence { events: all(events), adjacent: adjacent.clone() }
+            }
+            Claim::Before { pairs, adjacent } => {
+                let pairs = pairs.iter().map(|&(a, b)| (to(a), to(b))).collect();
+                Claim::Before { pairs, adjacent: adjacent.clone() }
+            }
+        }
+    }
+
+    /// The pairs with nothing in between.
+    pub(crate) fn adjacent_pairs(&self) -> Vec<(EventId, EventId)> {
+        let (all, adjacent): (Vec<_>, &[usize]) = match self {
+            Claim::CoEnabled(_) | Claim::Deadlock(_) => (Vec::new(), &[]),
+            Claim::Sequence { events, adjacent } => {
+                (events.windows(2).map(|pair| (pair[0], pair[1])).collect(), adjacent)
+            }
+            Claim::Before { pairs, adjacent } => (pairs.clone(), adjacent),
+        };
+        adjacent.iter().filter_map(|&place| all.get(place).copied()).collect()
+    }
+}
+
 /// Why a claim does not hold after a schedule that does.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]

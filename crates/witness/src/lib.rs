@@ -9,8 +9,10 @@
 
 mod check;
 mod claim;
+mod expand;
 mod machine;
 
 pub use check::{CheckedWitness, Checker, Checkpoints, Rejection};
 pub use claim::{Claim, Failure, Witness};
+pub use expand::Expander;
 pub use machine::{Machine, Refusal};

@@ -176,6 +176,11 @@ impl<'t> Machine<'t> {
         self.next(self.trace.thread(event)).is_none_or(|next| event < next)
     }
 
+    /// The read that tainted a thread.
+    pub(crate) fn taint(&self, thread: ThreadId) -> Option<EventId> {
+        self.threads[thread.index()].tainted
+    }
+
     fn next(&self, thread: ThreadId) -> Option<EventId> {
         self.order.of(thread).get(self.threads[thread.index()].ran).copied()
     }
@@ -276,13 +281,13 @@ impl<'t> Machine<'t> {
     fn run(&mut self, event: EventId) {
         let (thread, op) = (self.trace.thread(event), self.trace.op(event));
         match op {
-            Op::Read(_) | Op::AtomicRead(_) if !self.would_be_clean(event) => self.taint(thread, event),
+            Op::Read(_) | Op::AtomicRead(_) if !self.would_be_clean(event) => self.set_taint(thread, event),
             Op::Acquire(lock) | Op::TryAcquire(lock) => self.holds.acquire(thread, lock),
             Op::SharedAcquire(lock) => self.holds.acquire_shared(thread, lock),
             Op::Release(lock) => self.holds.release(thread, lock),
             Op::SharedRelease(lock) => self.holds.release_shared(thread, lock),
             Op::Wait(condition) if self.observes_new_notification(event, condition) => {
-                self.taint(thread, event);
+                self.set_taint(thread, event);
             }
             Op::End => self.threads[thread.index()].ended = true,
             _ => {}
@@ -322,7 +327,7 @@ impl<'t> Machine<'t> {
         self.model != Model::Sync && !woken && notified
     }
 
-    fn taint(&mut self, thread: ThreadId, read: EventId) {
+    fn set_taint(&mut self, thread: ThreadId, read: EventId) {
         self.unclean.insert(read);
         self.threads[thread.index()].tainted.get_or_insert(read);
     }

@@ -1,5 +1,7 @@
 //! The check of objects' lifetimes, and new names for objects that were allocated again.
 
+use std::sync::Arc;
+
 use fixedbitset::FixedBitSet;
 use hashbrown::HashMap;
 
@@ -110,8 +112,9 @@ impl ObjectNames {
         while trace.names.space(Space::Variable).find(&name).is_some() {
             name.push('\'');
         }
-        let present = VarId(trace.names.space_mut(Space::Variable).intern(&name)?);
-        trace.objects.push(trace.objects.is_object(variable), present_parent);
+        let present = VarId(Arc::make_mut(&mut trace.names).space_mut(Space::Variable).intern(&name)?);
+        let object = trace.objects.is_object(variable);
+        Arc::make_mut(&mut trace.objects).push(object, present_parent);
         self.present.insert(variable, (time, present));
         Ok(present)
     }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use reweave_decide::{Decider, Limits, Prepared};
+use reweave_decide::Limits;
 use reweave_detect::{Kind, Options, Prediction, predict};
 use reweave_format::synthetic::{self, Shape};
 use reweave_format::{LoadOptions, create, load};
@@ -34,17 +34,13 @@ pub(crate) fn run() -> Result<()> {
 }
 
 fn measure(trace: &Trace, loaded: Duration) -> Result<()> {
-    let start = Instant::now();
-    let prepared = Prepared::new(trace, None);
-    let decider = Decider::new(&prepared, Model::Rf)?;
-    let prepare = start.elapsed();
-    println!("generated, {} events: loaded in {loaded:.1?}, prepared in {prepare:.1?}", trace.len());
-    let mut total = loaded + prepare;
+    println!("generated, {} events: loaded in {loaded:.1?}", trace.len());
+    let mut total = loaded;
     for kind in Kind::ALL {
         let start = Instant::now();
         let limits = Limits { work: Some(2_000_000), stop: None };
         let options = Options { kinds: vec![kind], jobs: 2, limits, ..Options::default() };
-        let Prediction { findings, counts, unexamined, .. } = predict(&decider, &options)?;
+        let Prediction { findings, counts, unexamined, .. } = predict(trace, Model::Rf, &options)?;
         total += start.elapsed();
         println!(
             "  {kind:<10} {:>8.1?}  {} found; {} candidates, {} infeasible, {} unknown, {unexamined} passed over",

@@ -4,14 +4,19 @@
 //! lock with the same locks held are alike, and are treated as one. Cycles are searched among these, after the lock
 //! graphs of Goodlock and the abstract deadlock patterns of SPDOffline: each waits for a lock that the next one holds,
 //! all threads are different, and no two hold locks that exclude each other (a gate). Two dependencies are linked only
-//! if some of their events can come in either order, as far as the must order tells. Each cycle is found once, from its
-//! least dependency.
+//! if some of their events can come in either order, as far as the must order tells. Only dependencies whose locks are
+//! on a cycle of the lock graph count ([`graph`]); each cycle is found once, from its least dependency, and short ones
+//! before long ones.
 //!
 //! Try-locks never wait, but what they hold counts. The shared side of a reader/writer lock blocks exclusive acquires
 //! only. Cycles are found at any length up to the number of threads; their number can be exponential, so the search
 //! ends after [`MAX_STEPS`], and says that it did.
 
-use hashbrown::HashMap;
+mod graph;
+
+use std::rc::Rc;
+
+use hashbrown::{HashMap, HashSet};
 use reweave_decide::{Must, Prepared};
 use reweave_trace::{EventId, Kind as OpKind, LockId, SiteId, ThreadId};
 
@@ -45,22 +50,38 @@ struct Dependency {
 
 pub(crate) fn candidates(prepared: &Prepared<'_>, must: &Must<'_>, groups: &mut Groups<'_>) {
     let mut locksets = Locksets::new(prepared.order.threads());
-    let dependencies = dependencies(prepared, &mut locksets);
+    let mut dependencies = dependencies(prepared, &mut locksets);
+    let edges = |key: &Key, locksets: &Locksets| -> Vec<[LockId; 2]> {
+        locksets.holds(key.locks).iter().map(|hold| [hold.lock, key.waits_for.lock]).collect()
+    };
+    let all: Vec<[LockId; 2]> = dependencies.iter().flat_map(|one| edges(&one.key, &locksets)).collect();
+    let components = graph::components(&all);
+    dependencies.retain(|one| {
+        edges(&one.key, &locksets).iter().any(|[held, wanted]| components[held] == components[wanted])
+    });
     let mut search = Search {
         prepared,
         must,
         dependencies: &dependencies,
-        successors: Vec::new(),
+        holders: HashMap::new(),
+        successors: vec![None; dependencies.len()],
         locksets,
         path: Vec::new(),
         steps: 0,
         unexamined: 0,
     };
-    search.link();
-    for start in 0..dependencies.len() {
-        search.path.push(start);
-        search.extend(groups);
-        search.path.pop();
+    search.index();
+    let threads = dependencies.iter().map(|one| one.key.thread).collect::<HashSet<_>>().len();
+    for length in 2..=threads {
+        let mut longer = false;
+        for start in 0..dependencies.len() {
+            search.path.push(start);
+            longer |= search.extend(length, groups);
+            search.path.pop();
+        }
+        if !longer || search.steps >= MAX_STEPS || groups.stopped() {
+            break;
+        }
     }
     groups.unexamined += search.unexamined + u64::from(search.steps >= MAX_STEPS);
     dead_holders(prepared, groups);
@@ -97,8 +118,10 @@ struct Search<'a> {
     prepared: &'a Prepared<'a>,
     must: &'a Must<'a>,
     dependencies: &'a [Dependency],
-    /// Per dependency, those that hold what it waits for.
-    successors: Vec<Vec<usize>>,
+    /// Per lock, the dependencies that hold it.
+    holders: HashMap<LockId, Vec<usize>>,
+    /// Per dependency, those that hold what it waits for, once it is known.
+    successors: Vec<Option<Rc<[usize]>>>,
     locksets: Locksets,
     path: Vec<usize>,
     steps: usize,
@@ -107,23 +130,27 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn link(&mut self) {
-        let mut holders: HashMap<LockId, Vec<usize>> = HashMap::new();
+    fn index(&mut self) {
         for (place, dependency) in self.dependencies.iter().enumerate() {
             for hold in self.locksets.holds(dependency.key.locks) {
-                holders.entry(hold.lock).or_default().push(place);
+                self.holders.entry(hold.lock).or_default().push(place);
             }
         }
-        let successors = self.dependencies.iter().map(|dependency| {
-            let found = holders.get(&dependency.key.waits_for.lock).into_iter().flatten();
-            found.copied().filter(|&other| self.blocks(other, dependency)).collect()
-        });
-        let mut successors: Vec<Vec<usize>> = successors.collect();
-        for (place, list) in successors.iter_mut().enumerate() {
-            list.retain(|&other| self.can_meet(place, other));
+    }
+
+    /// The dependencies that may hold what this one waits for at the same time.
+    fn successors(&mut self, place: usize) -> Rc<[usize]> {
+        if let Some(known) = &self.successors[place] {
+            return known.clone();
         }
-        drop_loose_ends(&mut successors);
-        self.successors = successors;
+        let dependency = &self.dependencies[place];
+        let holders = self.holders.get(&dependency.key.waits_for.lock).map_or(&[][..], Vec::as_slice);
+        self.steps += holders.len();
+        let blocking: Vec<usize> =
+            holders.iter().copied().filter(|&other| self.blocks(other, dependency)).collect();
+        let found: Rc<[usize]> = blocking.into_iter().filter(|&other| self.can_meet(place, other)).collect();
+        self.successors[place] = Some(found.clone());
+        found
     }
 
     /// Whether two dependencies without a common gate have events that neither must come before the other.
@@ -132,8 +159,12 @@ impl Search<'_> {
         if !self.locksets.compatible(a.key.locks, b.key.locks) {
             return false;
         }
-        let meet =
-            spread(&a.events, MEETINGS).any(|event| !self.free(event, b.key.thread, &b.events).is_empty());
+        let mut looked_at = 0;
+        let meet = spread(&a.events, MEETINGS).any(|event| {
+            looked_at += 1;
+            !self.free(event, b.key.thread, &b.events).is_empty()
+        });
+        self.steps += looked_at;
         self.unexamined += u64::from(!meet && a.events.len() > MEETINGS);
         meet
     }
@@ -153,21 +184,28 @@ impl Search<'_> {
             && holds.iter().any(|hold| hold.excludes(dependency.key.waits_for))
     }
 
-    fn extend(&mut self, groups: &mut Groups<'_>) {
+    /// Finds the cycles of so many dependencies that begin with the path; whether there may be longer ones.
+    fn extend(&mut self, length: usize, groups: &mut Groups<'_>) -> bool {
         let (start, last) = (self.path[0], self.path[self.path.len() - 1]);
-        for next in self.successors[last].clone() {
+        let mut longer = false;
+        for &next in self.successors(last).iter() {
             self.steps += 1;
             if self.steps >= MAX_STEPS || groups.stopped() {
-                return;
+                return false;
             }
-            if next == start && self.path.len() > 1 {
+            if next == start && self.path.len() == length {
                 self.choose_events(groups);
             } else if next > start && self.fits(next) {
+                if self.path.len() == length {
+                    longer = true;
+                    continue;
+                }
                 self.path.push(next);
-                self.extend(groups);
+                longer |= self.extend(length, groups);
                 self.path.pop();
             }
         }
+        longer
     }
 
     fn fits(&mut self, next: usize) -> bool {
@@ -248,24 +286,6 @@ fn spread(events: &[EventId], most: usize) -> impl Iterator<Item = EventId> {
     events.iter().copied().step_by(events.len().div_ceil(most).max(1))
 }
 
-/// Unlinks what nobody waits for and who waits for nobody, again and again: it is in no cycle.
-fn drop_loose_ends(successors: &mut [Vec<usize>]) {
-    loop {
-        let mut waited_for = vec![false; successors.len()];
-        successors.iter().flatten().for_each(|&other| waited_for[other] = true);
-        let links = |successors: &[Vec<usize>]| successors.iter().map(Vec::len).sum::<usize>();
-        let alive: Vec<bool> =
-            (0..successors.len()).map(|i| waited_for[i] && !successors[i].is_empty()).collect();
-        let before = links(successors);
-        for (place, list) in successors.iter_mut().enumerate() {
-            list.retain(|&other| alive[place] && alive[other]);
-        }
-        if before == links(successors) {
-            return;
-        }
-    }
-}
-
 fn nearest(events: &[EventId], to: EventId) -> Option<EventId> {
     let after = events.partition_point(|&event| event < to);
     let candidates =
@@ -276,14 +296,14 @@ fn nearest(events: &[EventId], to: EventId) -> Option<EventId> {
 /// Acquires of locks that some thread never gives back before its end.
 fn dead_holders(prepared: &Prepared<'_>, groups: &mut Groups<'_>) {
     let trace = prepared.trace;
+    let mut ends: HashMap<ThreadId, EventId> = HashMap::new();
+    for id in trace.ids().filter(|&id| trace.kind(id) == OpKind::End) {
+        ends.entry(trace.thread(id)).or_insert(id);
+    }
     for lock in (0..trace.count(reweave_trace::Space::Lock)).map(LockId::from_index) {
-        let ended = |thread: ThreadId| {
-            prepared.order.of(thread).iter().position(|&event| trace.kind(event) == OpKind::End)
-        };
         let open = prepared.sections(lock).filter(|section| {
-            let end = ended(section.thread);
-            let release = section.release.map_or(u32::MAX, |release| prepared.position(release));
-            end.is_some_and(|end| release > end as u32)
+            let end = ends.get(&section.thread);
+            end.is_some_and(|&end| section.release.is_none_or(|release| release > end))
         });
         let open: Vec<_> = open.copied().collect();
         if open.is_empty() {

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use reweave_trace::{EventId, SiteId, Trace};
 use reweave_witness::CheckedWitness;
 
+use crate::groups::named_by;
+
 /// A kind of bug.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kind {
@@ -212,6 +214,8 @@ pub struct Counts {
 /// What was left out before candidates were made, because nothing can be found there.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Dropped {
+    /// Events that the search does not see.
+    pub events: u64,
     /// Variables that one thread alone touches.
     pub thread_local: u64,
     /// Variables that several threads only read.
@@ -241,7 +245,7 @@ pub struct Prediction {
 
 /// A hash of the kind, pattern and sites that is the same in every run and version.
 pub(crate) fn fingerprint(trace: &Trace, kind: Kind, pattern: Pattern, events: &[EventId]) -> String {
-    let mut sites: Vec<String> = events.iter().map(|&event| site_text(trace, event)).collect();
+    let mut sites: Vec<String> = named_by(kind, events).map(|event| site_text(trace, event)).collect();
     // Which side of a race or cycle was observed first says nothing about the bug.
     if matches!(kind, Kind::Race | Kind::Deadlock) {
         sites.sort_unstable();

@@ -28,6 +28,12 @@ impl Candidate {
         Candidate { claim: Claim::Deadlock(acquires.clone()), events: acquires }
     }
 
+    /// How far apart its events are.
+    pub(crate) fn span(&self) -> u32 {
+        let (first, last) = (self.events.iter().min(), self.events.iter().max());
+        first.zip(last).map_or(0, |(first, last)| last.0 - first.0)
+    }
+
     pub(crate) fn sequence(events: Vec<EventId>) -> Candidate {
         Candidate { claim: Claim::Sequence { events: events.clone(), adjacent: Vec::new() }, events }
     }
@@ -42,7 +48,8 @@ impl Candidate {
 pub(crate) struct Group {
     pub(crate) kind: Kind,
     pub(crate) pattern: Pattern,
-    /// Some of the candidates, spread over the trace, in observed order; all where there is no limit.
+    /// Some of the candidates, spread over the trace, and of those near each other the one whose events are the
+    /// closest together; all where there is no limit.
     pub(crate) candidates: Vec<Candidate>,
     /// How many there are in all.
     pub(crate) total: u64,
@@ -84,8 +91,8 @@ impl<'t> Groups<'t> {
 
     /// Adds a candidate to its group, and says which that is.
     pub(crate) fn add(&mut self, kind: Kind, pattern: Pattern, candidate: Candidate) -> usize {
-        let mut sites: Vec<SiteKey> =
-            candidate.events.iter().map(|&event| site_key(self.trace, event)).collect();
+        let named = named_by(kind, &candidate.events);
+        let mut sites: Vec<SiteKey> = named.map(|event| site_key(self.trace, event)).collect();
         if matches!(kind, Kind::Race | Kind::Deadlock) {
             sites.sort_unstable();
         }
@@ -97,20 +104,49 @@ impl<'t> Groups<'t> {
         let group = &mut self.list[place];
         let number = group.total;
         group.total += 1;
-        if number.is_multiple_of(group.stride) {
-            group.candidates.push(candidate);
-            if self.limit.is_some_and(|limit| group.candidates.len() > limit) {
-                // Thin out evenly, so that what is kept is spread over the whole trace.
-                let mut place = 0;
-                group.candidates.retain(|_| {
-                    place += 1;
-                    place % 2 == 1
-                });
-                group.stride *= 2;
+        match group.candidates.last_mut() {
+            Some(last) if !number.is_multiple_of(group.stride) => {
+                if candidate.span() < last.span() {
+                    *last = candidate;
+                }
             }
+            _ => group.candidates.push(candidate),
+        }
+        if self.limit.is_some_and(|limit| group.candidates.len() > limit) {
+            group.thin_out();
         }
         place
     }
+
+    /// The groups; in each, what is likeliest and quickest to decide comes first.
+    pub(crate) fn finish(mut self) -> Vec<Group> {
+        if !self.all() {
+            for group in &mut self.list {
+                group.candidates.sort_by_key(Candidate::span);
+            }
+        }
+        self.list
+    }
+}
+
+impl Group {
+    /// Leaves the better one of each two.
+    fn thin_out(&mut self) {
+        let all = std::mem::take(&mut self.candidates);
+        let mut all = all.into_iter();
+        while let Some(first) = all.next() {
+            let second = all.next().filter(|second| second.span() < first.span());
+            self.candidates.push(second.unwrap_or(first));
+        }
+        self.stride *= 2;
+    }
+}
+
+/// The events whose sites name a bug: it is the local accesses that should be one step, whatever comes between.
+pub(crate) fn named_by(kind: Kind, events: &[EventId]) -> impl Iterator<Item = EventId> {
+    let last = events.len().saturating_sub(1);
+    let named = move |place: usize| kind != Kind::Atomicity || place == 0 || place == last;
+    events.iter().copied().enumerate().filter(move |(place, _)| named(*place)).map(|(_, event)| event)
 }
 
 /// A site, or where it has no text the operation and its target.

@@ -21,9 +21,12 @@ pub use finding::{
 };
 pub use options::{Options, Shard};
 
-use reweave_decide::{Decider, Error};
+use reweave_decide::Error;
+use reweave_trace::{Model, Trace};
 
-/// Predicts bugs of the decider's trace, in its model.
-pub fn predict(decider: &Decider<'_>, options: &Options<'_>) -> Result<Prediction, Error> {
-    run::predict(decider, options)
+/// Predicts bugs of `trace` in `model`.
+///
+/// The search sees only the part of the trace that can matter, its core; findings are about the whole trace again.
+pub fn predict(trace: &Trace, model: Model, options: &Options<'_>) -> Result<Prediction, Error> {
+    run::predict(trace, model, options)
 }

@@ -1,7 +1,7 @@
 //! Which variables can have bugs at all.
 
 use hashbrown::HashMap;
-use reweave_decide::{Must, Prepared};
+use reweave_decide::{self as decide, Must, Prepared, Reduction};
 use reweave_trace::{EventId, Space, ThreadId, VarId};
 
 use crate::Dropped;
@@ -70,14 +70,19 @@ impl Variables {
         }
     }
 
-    pub(crate) fn dropped(&self) -> Dropped {
-        let count = |wanted: Use| self.uses.iter().filter(|&&used| used == wanted).count() as u64;
-        Dropped {
-            thread_local: count(Use::Local),
-            read_only: count(Use::ReadOnly),
-            ordered: count(Use::Ordered),
-            kept: count(Use::Contended),
+    /// How many variables of the whole trace are looked at, and why others are not.
+    pub(crate) fn dropped(&self, reduction: &Reduction) -> Dropped {
+        let mut dropped = Dropped { events: reduction.left_out, ..Dropped::default() };
+        for (of_whole, of_core) in reduction.uses.iter().zip(&self.uses) {
+            match (of_whole, of_core) {
+                (decide::Use::Unused, _) => {}
+                (decide::Use::Local, _) => dropped.thread_local += 1,
+                (decide::Use::ReadOnly, _) => dropped.read_only += 1,
+                (decide::Use::Ordered, _) | (_, Use::Ordered) => dropped.ordered += 1,
+                _ => dropped.kept += 1,
+            }
         }
+        dropped
     }
 
     /// A shared variable is ordered when each access must come after the last write and, if it writes, after the

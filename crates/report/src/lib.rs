@@ -3,7 +3,7 @@
 //! - [`event`] and [`claim`] spell out events and questions;
 //! - [`schedule`] shows a witness in columns, a thread each;
 //! - [`refutation`] tells why there is none;
-//! - [`text`] reports findings, and sums up;
+//! - [`text`] reports findings, with their [`Scene`], and sums up;
 //! - [`json`] has the documents for other programs, [`sarif`] one that many of them share;
 //! - [`suppressions`] and [`baseline`] tell what the user has seen enough of.
 //!
@@ -16,6 +16,9 @@ pub mod event;
 pub mod json;
 pub mod refutation;
 pub mod sarif;
+mod scene;
 pub mod schedule;
 pub mod suppressions;
 pub mod text;
+
+pub use scene::{Hold, Scene};

@@ -9,7 +9,6 @@ mod site;
 
 use std::collections::BTreeMap;
 
-use reweave_decide::Prepared;
 use reweave_detect::Kind;
 use reweave_trace::EventId;
 use serde_json::Value;
@@ -20,6 +19,7 @@ use serde_sarif::sarif::{
 
 use crate::event;
 use crate::json::predict::{Document, Finding};
+use crate::scene::Scene;
 use crate::text::{self, Shown};
 
 pub use serde_sarif::sarif::Result;
@@ -29,7 +29,7 @@ const FINGERPRINT: &str = "reweave/v1";
 
 /// The result for one finding; [`close`] completes it.
 pub fn result(finding: &Finding, shown: Option<Shown<'_>>) -> Result {
-    let prepared = shown.map(|shown| shown.prepared);
+    let scene = shown.map(|shown| shown.scene);
     let mut properties: BTreeMap<String, Value> = BTreeMap::new();
     properties.insert("pattern".to_owned(), finding.pattern.clone().into());
     properties.insert("events".to_owned(), finding.events.clone().into());
@@ -39,13 +39,13 @@ pub fn result(finding: &Finding, shown: Option<Shown<'_>>) -> Result {
         .rule_id(finding.kind.name())
         .rule_index(finding.kind as i64)
         .level(ResultLevel::Error)
-        .message(message(text::headline(finding, prepared)))
-        .locations(vec![location(finding, prepared, 0)])
+        .message(message(text::headline(finding, scene)))
+        .locations(vec![location(finding, scene, 0)])
         .partial_fingerprints(BTreeMap::from([(FINGERPRINT.to_owned(), finding.fingerprint.clone())]))
         .properties(properties)
         .build();
     let related = (1..finding.events.len())
-        .map(|place| Location { id: i64::try_from(place).ok(), ..location(finding, prepared, place) });
+        .map(|place| Location { id: i64::try_from(place).ok(), ..location(finding, scene, place) });
     result.related_locations = Some(related.collect::<Vec<_>>()).filter(|list| !list.is_empty());
     result.code_flows = shown.map(|shown| vec![flow::code_flow(finding, shown)]);
     result
@@ -106,11 +106,11 @@ fn title(kind: Kind) -> &'static str {
 }
 
 /// The location of the finding's event at `place`.
-fn location(finding: &Finding, prepared: Option<&Prepared<'_>>, place: usize) -> Location {
+fn location(finding: &Finding, scene: Option<&Scene<'_>>, place: usize) -> Location {
     let site = finding.sites.get(place).map_or("", String::as_str);
     let id = EventId(finding.events.get(place).copied().unwrap_or_default());
-    let what = match prepared {
-        Some(prepared) => event::numbered(prepared.trace, id),
+    let what = match scene {
+        Some(scene) => event::numbered(scene.trace, id),
         None => format!("event {}", id.0),
     };
     site::location(site, what)

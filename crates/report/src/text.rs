@@ -15,11 +15,11 @@ mod summary;
 mod words;
 
 use anstyle::{AnsiColor, Style};
-use reweave_decide::Prepared;
 use reweave_trace::EventId;
 use reweave_witness::CheckedWitness;
 
 use crate::json::predict::Finding;
+use crate::scene::Scene;
 use crate::schedule;
 
 pub use headline::headline;
@@ -35,34 +35,34 @@ const ROWS: usize = 40;
 #[derive(Clone, Copy)]
 pub struct Shown<'a> {
     /// The trace.
-    pub prepared: &'a Prepared<'a>,
+    pub scene: &'a Scene<'a>,
     /// The schedule, checked.
     pub checked: &'a CheckedWitness,
 }
 
 /// A report of one finding, in lines that each have their end; [`closing`] is its last.
 pub fn body(finding: &Finding, shown: Option<Shown<'_>>, color: bool) -> String {
-    let prepared = shown.map(|shown| shown.prepared);
-    let mut text = paint(color, TITLE, &format!("WARNING: {}", headline(finding, prepared))) + "\n";
-    for (place, part) in words::parts(finding, prepared).iter().enumerate() {
+    let scene = shown.map(|shown| shown.scene);
+    let mut text = paint(color, TITLE, &format!("WARNING: {}", headline(finding, scene))) + "\n";
+    for (place, part) in words::parts(finding, scene).iter().enumerate() {
         text += &format!("  {part}\n");
         let event = finding.events.get(place).copied().unwrap_or_default();
         let site = finding.sites.get(place).map_or("", String::as_str);
-        text += &format!("    {}\n", event::place(prepared, EventId(event), site));
+        text += &format!("    {}\n", event::place(scene, EventId(event), site));
     }
-    if let Some(sense) = words::sense(finding, prepared) {
+    if let Some(sense) = words::sense(finding, scene) {
         text += &format!("  {sense}\n");
     }
-    if let Some(prepared) = prepared {
-        for line in event::creations(prepared, finding) {
+    if let Some(scene) = scene {
+        for line in event::creations(scene, finding) {
             text += &format!("  {line}\n");
         }
     }
-    if let Some(Shown { prepared, checked }) = shown {
+    if let Some(Shown { scene, checked }) = shown {
         let title = format!("A schedule that gets there, checked in the model {}:", checked.model());
         text += &format!("\n  {}\n", paint(color, STRONG, &title));
         let options = schedule::Options { rows: ROWS, color, width: 96 };
-        for line in schedule::text(prepared.trace, checked, options).lines() {
+        for line in schedule::text(scene.trace, checked, options).lines() {
             text += &format!("    {line}\n");
         }
         text.push('\n');

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use reweave_decide::Prepared;
+use reweave_report::Scene;
 use reweave_report::json::TraceShape;
 use reweave_report::json::predict::TraceResult;
-use reweave_trace::Model;
+use reweave_trace::{EventId, Links, Model, ProgramOrder};
 use reweave_witness::{CheckedWitness, Checker};
 
 use super::merge;
@@ -83,11 +83,13 @@ fn with_trace(
     }
     let model: Model =
         result.model.parse().map_err(|_| Failure::new(format!("no model `{}`", result.model)))?;
-    let prepared = Prepared::new(&loaded.trace, None);
-    let checker = Checker::new(&loaded.trace, &prepared.links, &prepared.order);
+    let events = result.findings.iter().flat_map(|finding| &finding.events);
+    let scene = Scene::new(&loaded.trace, events.map(|&event| EventId(event)));
+    let (links, order) = (Links::new(&loaded.trace), ProgramOrder::new(&loaded.trace));
+    let checker = Checker::new(&loaded.trace, &links, &order);
     let one = |finding| {
         let checked = check(&checker, model, finding).map_err(other)?;
-        Ok(Report::new(finding, Some((&prepared, &checked)), console))
+        Ok(Report::new(finding, Some((&scene, &checked)), console))
     };
     result.findings.iter().map(one).collect()
 }

@@ -2,9 +2,8 @@
 
 use std::io::Write;
 
-use reweave_decide::Prepared;
 use reweave_report::json::predict::{Document, Finding};
-use reweave_report::{sarif, text};
+use reweave_report::{Scene, sarif, text};
 use reweave_witness::CheckedWitness;
 
 use crate::console::Console;
@@ -20,10 +19,10 @@ impl Report {
     /// Renders a finding while its trace is at hand.
     pub(super) fn new(
         finding: &Finding,
-        trace: Option<(&Prepared<'_>, &CheckedWitness)>,
+        trace: Option<(&Scene<'_>, &CheckedWitness)>,
         console: &Console,
     ) -> Report {
-        let shown = trace.map(|(prepared, checked)| text::Shown { prepared, checked });
+        let shown = trace.map(|(scene, checked)| text::Shown { scene, checked });
         Report { body: text::body(finding, shown, console.colors()), sarif: sarif::result(finding, shown) }
     }
 }

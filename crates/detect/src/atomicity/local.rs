@@ -1,82 +1,83 @@
 //! Which accesses of a thread are meant to be one step.
 
-use hashbrown::HashMap;
-use reweave_decide::{Prepared, Section};
-use reweave_trace::{EventId, Kind, LockId, Op, Space, ThreadId};
+use reweave_trace::{Core, EventId, Kind, Op, RegionId, ThreadId, Trace};
 
-use super::Touch;
-use crate::locksets::{Hold, Locksets};
+use crate::locksets::{Hold, LocksetId, Locksets};
 
-/// The regions or critical sections of each thread, and the distance.
-pub(crate) struct Units {
+/// What each thread has open at one moment of the observed run: critical sections and regions.
+pub(super) struct Steps<'a> {
+    core: &'a Core,
     distance: u32,
-    /// Per event inside regions, the innermost to the outermost region, by their first events; none where the trace
-    /// has no regions.
-    regions: Option<HashMap<EventId, Vec<EventId>>>,
-    /// Per thread and lock, its sections in order.
-    sections: HashMap<(ThreadId, LockId), Vec<Section>>,
+    /// Whether the trace marks what is meant to be one step.
+    marked: bool,
+    threads: Vec<Open>,
 }
 
-impl Units {
-    pub(super) fn new(prepared: &Prepared<'_>, distance: u32) -> Units {
-        let mut sections: HashMap<(ThreadId, LockId), Vec<Section>> = HashMap::new();
-        for lock in (0..prepared.trace.count(Space::Lock)).map(LockId::from_index) {
-            for section in prepared.sections(lock) {
-                sections.entry((section.thread, lock)).or_default().push(*section);
+#[derive(Clone, Default)]
+struct Open {
+    /// Each lock that is held, since which outermost acquire.
+    holds: Vec<(Hold, EventId)>,
+    /// Each region that has been entered, and where.
+    regions: Vec<(RegionId, EventId)>,
+}
+
+impl<'a> Steps<'a> {
+    pub(super) fn new(core: &'a Core, threads: usize, distance: u32) -> Steps<'a> {
+        let marked = has_regions(core.trace());
+        Steps { core, distance, marked, threads: vec![Open::default(); threads] }
+    }
+
+    /// Runs an event; `outermost` is for acquires and releases.
+    pub(super) fn run(&mut self, event: EventId, thread: ThreadId, op: Op, outermost: bool) {
+        let open = &mut self.threads[thread.index()];
+        match op {
+            Op::Acquire(lock) | Op::TryAcquire(lock) if outermost => {
+                open.holds.push((Hold { lock, shared: false }, event));
             }
-        }
-        Units { distance, regions: regions(prepared), sections }
-    }
-
-    /// Whether two accesses of one thread are meant to be one step; `locked` says whether they are in one critical
-    /// section.
-    pub(super) fn together(&self, prepared: &Prepared<'_>, a: EventId, b: EventId, locked: bool) -> bool {
-        if let Some(regions) = &self.regions {
-            let (Some(of_a), Some(of_b)) = (regions.get(&a), regions.get(&b)) else { return false };
-            return of_a.iter().any(|region| of_b.contains(region));
-        }
-        locked || prepared.position(b).abs_diff(prepared.position(a)) <= self.distance
-    }
-
-    /// The locks that are held from the one access to the other without being given back.
-    pub(super) fn held_between(&self, locksets: &Locksets, i: &Touch, k: &Touch) -> Vec<Hold> {
-        let at_both = locksets.holds(i.locks).iter().filter(|hold| locksets.holds(k.locks).contains(hold));
-        let kept = at_both.filter(|hold| {
-            let sections = self.sections.get(&(i.thread, hold.lock)).map_or(&[][..], Vec::as_slice);
-            let before = sections.partition_point(|section| section.acquire < i.event);
-            let section = sections[..before].iter().rev().find(|section| {
-                section.shared == hold.shared && section.release.is_none_or(|release| i.event < release)
-            });
-            section.is_some_and(|section| section.release.is_none_or(|release| k.event < release))
-        });
-        kept.copied().collect()
-    }
-}
-
-/// For each event inside a region, the regions that it is in, named by their first events.
-fn regions(prepared: &Prepared<'_>) -> Option<HashMap<EventId, Vec<EventId>>> {
-    let trace = prepared.trace;
-    if trace.count(Space::Region) == 0 {
-        return None;
-    }
-    let mut inside: HashMap<EventId, Vec<EventId>> = HashMap::new();
-    let mut open: Vec<Vec<EventId>> = vec![Vec::new(); prepared.order.threads()];
-    for (id, event) in trace.events() {
-        let stack = &mut open[event.thread.index()];
-        match event.op {
-            Op::Enter(_) => stack.push(id),
+            Op::SharedAcquire(lock) if outermost => open.holds.push((Hold { lock, shared: true }, event)),
+            Op::Release(lock) if outermost => {
+                open.holds.retain(|(hold, _)| *hold != Hold { lock, shared: false });
+            }
+            Op::SharedRelease(lock) if outermost => {
+                open.holds.retain(|(hold, _)| *hold != Hold { lock, shared: true });
+            }
+            Op::Enter(region) => open.regions.push((region, event)),
             Op::Exit(region) => {
-                let matching = |&enter: &EventId| trace.op(enter) == Op::Enter(region);
-                if let Some(place) = stack.iter().rposition(matching) {
-                    stack.remove(place);
+                if let Some(place) = open.regions.iter().rposition(|&(entered, _)| entered == region) {
+                    open.regions.remove(place);
                 }
-            }
-            op if op.access().is_some() && !stack.is_empty() => {
-                inside.insert(id, stack.clone());
             }
             _ => {}
         }
     }
-    let any = trace.ids().any(|id| matches!(trace.kind(id), Kind::Enter | Kind::Exit));
-    any.then_some(inside)
+
+    /// The locks that `thread` has held without a break since `earlier`.
+    pub(super) fn held_since(
+        &self,
+        thread: ThreadId,
+        earlier: EventId,
+        locksets: &mut Locksets,
+    ) -> LocksetId {
+        let kept = self.threads[thread.index()].holds.iter().filter(|(_, since)| *since < earlier);
+        locksets.intern_set(kept.map(|(hold, _)| *hold).collect())
+    }
+
+    /// Whether the author says, by a region or a critical section, that an earlier access of `thread` and one now
+    /// are one step.
+    pub(super) fn is_meant(&self, thread: ThreadId, earlier: EventId) -> bool {
+        let open = &self.threads[thread.index()];
+        match self.marked {
+            true => open.regions.iter().any(|(_, entered)| *entered < earlier),
+            false => open.holds.iter().any(|(_, since)| *since < earlier),
+        }
+    }
+
+    /// Whether an earlier access of a thread and one now are so near to each other that they may be one step.
+    pub(super) fn is_near(&self, earlier: EventId, now: EventId) -> bool {
+        !self.marked && self.core.step(now).abs_diff(self.core.step(earlier)) <= self.distance
+    }
+}
+
+fn has_regions(trace: &Trace) -> bool {
+    trace.ids().any(|id| matches!(trace.kind(id), Kind::Enter | Kind::Exit))
 }

@@ -1,183 +1,307 @@
 //! The patterns over two variables.
 //!
-//! Where every candidate is wanted, the remote accesses are any two of another thread. Otherwise they are taken from
-//! pairs that are meant to be one step as well, like the local ones, and alike pairs, by thread, sites and locks, are
-//! looked at a few times: two variables that belong together are used together.
+//! Where every candidate is wanted, the remote accesses are any two of another thread ([`super::every`]). Otherwise they
+//! are a pair that may be one step as well, like the local ones: two variables that belong together are used together.
+//!
+//! Whether they belong together is asked as MUVI does (Lu et al., SOSP 2007): where one is accessed, the other mostly
+//! is too. A region or a critical section around both answers it, and so do few accesses; among many, at least one in
+//! [`SELDOM`] has to be with the other. The rest is chance, and is counted as not looked at.
+//!
+//! Two passes in observed order: one counts who is seen with whom, the other meets pairs as [`super::one`] does.
+
+use std::collections::VecDeque;
 
 use hashbrown::HashMap;
-use reweave_trace::{SiteId, ThreadId, VarId};
+use reweave_trace::{EventId, SiteId, ThreadId, VarId};
 
-use super::{Search, Touch};
+use super::local::Steps;
+use super::one::{MEETINGS, keep};
+use super::{Search, Touch, is};
 use crate::groups::{Candidate, Groups};
-use crate::locksets::LocksetId;
+use crate::locksets::{LocksetId, Locksets};
 use crate::{Kind, Pattern};
 
-/// How many accesses to shared variables after the first are looked at for the second.
+/// How many accesses to shared variables before an access are looked at for the other variable.
 const REACH: usize = 8;
 
-/// How many alike pairs are kept.
-const ALIKE: usize = 4;
+/// Fewer accesses than this tell nothing about whether variables belong together.
+const FEW: u32 = 16;
 
-/// How many candidates two variables give at most.
-const MOST: usize = 256;
+/// One access in so many with the other variable is enough.
+const SELDOM: u32 = 2;
 
-/// An access to the first variable and one to the second, by one thread, in whichever order.
-#[derive(Clone, Copy)]
-struct Pair {
-    thread: ThreadId,
-    on_x: Touch,
-    on_y: Touch,
+/// How many pairs of variables are told apart.
+const MOST_PAIRS: usize = 1 << 20;
+
+/// Each thread's last accesses to shared variables.
+pub(super) struct Latest {
+    threads: Vec<VecDeque<(Touch, VarId)>>,
 }
 
-type AlikeKey = (ThreadId, [SiteId; 2], [LocksetId; 2], [bool; 4]);
+impl Latest {
+    pub(super) fn new(threads: usize) -> Latest {
+        Latest { threads: vec![VecDeque::new(); threads] }
+    }
 
-/// The pairs on two variables, and how many of each sort there were.
+    /// Calls `found` with each earlier access of the thread to another variable that is in reach.
+    fn each(&self, touch: Touch, variable: VarId, mut found: impl FnMut(Touch, VarId)) {
+        for &(earlier, other) in &self.threads[touch.thread.index()] {
+            if other != variable && earlier.event != touch.event {
+                found(earlier, other);
+            }
+        }
+    }
+
+    pub(super) fn push(&mut self, touch: Touch, variable: VarId) {
+        let latest = &mut self.threads[touch.thread.index()];
+        if latest.len() == REACH {
+            latest.pop_front();
+        }
+        latest.push_back((touch, variable));
+    }
+}
+
+/// How often variables are accessed, and how often with each other.
 #[derive(Default)]
-struct Pairs {
-    list: Vec<Pair>,
-    alike: HashMap<AlikeKey, usize>,
+pub(super) struct Company {
+    accesses: HashMap<VarId, u32>,
+    together: HashMap<(VarId, VarId), u32>,
+}
+
+impl Company {
+    /// Counts an access.
+    pub(super) fn access(&mut self, latest: &Latest, steps: &Steps<'_>, touch: Touch, variable: VarId) {
+        *self.accesses.entry(variable).or_default() += 1;
+        let mut seen: Vec<VarId> = Vec::new();
+        latest.each(touch, variable, |earlier, other| {
+            if !seen.contains(&other) && steps.is_near(earlier.event, touch.event) {
+                seen.push(other);
+            }
+        });
+        for other in seen {
+            let full = self.together.len() >= MOST_PAIRS;
+            match self.together.get_mut(&pair(variable, other)) {
+                Some(count) => *count += 1,
+                None if full => {}
+                None => {
+                    self.together.insert(pair(variable, other), 1);
+                }
+            }
+        }
+    }
+
+    fn belong_together(&self, x: VarId, y: VarId) -> bool {
+        let accesses = |v: VarId| self.accesses.get(&v).copied().unwrap_or(0);
+        let most = accesses(x).max(accesses(y));
+        let together = self.together.get(&pair(x, y)).copied().unwrap_or(0);
+        most < FEW || together.saturating_mul(SELDOM) >= most
+    }
+}
+
+fn pair(x: VarId, y: VarId) -> (VarId, VarId) {
+    (x.min(y), x.max(y))
+}
+
+/// The pairs of accesses to two variables.
+#[derive(Default)]
+struct TwoVariables {
+    places: HashMap<ShapeKey, usize>,
+    shapes: Vec<Shape>,
+}
+
+/// Which variable came first, at which sites, and what was done.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct ShapeKey {
+    first: VarId,
+    sites: [SiteId; 2],
+    kinds: [[bool; 2]; 2],
+}
+
+struct Shape {
+    key: ShapeKey,
+    classes: Vec<Class>,
+    meetings: u32,
+    /// The patterns, by their places, that its pairs can be the local half of and that have too few candidates.
+    open: u8,
+}
+
+struct Class {
+    thread: ThreadId,
+    held: LocksetId,
+    recent: Vec<[EventId; 2]>,
+}
+
+/// An access and an earlier one of the same thread to another variable.
+#[derive(Clone, Copy)]
+struct Pair {
+    key: ShapeKey,
+    thread: ThreadId,
+    held: LocksetId,
+    events: [EventId; 2],
+}
+
+/// The search over two variables.
+pub(super) struct Two {
+    company: Company,
+    pairs: HashMap<(VarId, VarId), TwoVariables>,
+    /// Variables that are near each other by chance.
+    passed_over: HashMap<(VarId, VarId), ()>,
+}
+
+impl Two {
+    pub(super) fn new(company: Company) -> Two {
+        Two { company, pairs: HashMap::new(), passed_over: HashMap::new() }
+    }
+
+    /// Runs the next access to a shared variable.
+    pub(super) fn access(
+        &mut self,
+        search: &Search<'_>,
+        steps: &Steps<'_>,
+        latest: &Latest,
+        (touch, variable): (Touch, VarId),
+        locksets: &mut Locksets,
+        groups: &mut Groups<'_>,
+    ) {
+        let site = |event| search.prepared.trace.site(event);
+        latest.each(touch, variable, |earlier, other| {
+            let meant = steps.is_meant(touch.thread, earlier.event);
+            if !meant && !steps.is_near(earlier.event, touch.event) {
+                return;
+            }
+            if !meant && !self.company.belong_together(variable, other) {
+                if self.passed_over.len() < MOST_PAIRS
+                    && self.passed_over.insert(pair(variable, other), ()).is_none()
+                {
+                    groups.unexamined += 1;
+                }
+                return;
+            }
+            let key = ShapeKey {
+                first: other,
+                sites: [site(earlier.event), site(touch.event)],
+                kinds: [earlier.kinds, touch.kinds],
+            };
+            let held = steps.held_since(touch.thread, earlier.event, locksets);
+            let events = [earlier.event, touch.event];
+            let found = Pair { key, thread: touch.thread, held, events };
+            let variables = self.pairs.entry(pair(variable, other)).or_default();
+            variables.meet(search, found, locksets, groups);
+        });
+    }
+}
+
+impl TwoVariables {
+    /// A new pair meets those so far, once as the local and once as the remote one.
+    fn meet(&mut self, search: &Search<'_>, found: Pair, locksets: &mut Locksets, groups: &mut Groups<'_>) {
+        let next = self.shapes.len();
+        let place = *self.places.entry(found.key).or_insert(next);
+        if place == next {
+            let open = search.local_patterns(found.key);
+            self.shapes.push(Shape { key: found.key, classes: Vec::new(), meetings: 0, open });
+        }
+        for other in 0..self.shapes.len() {
+            let key = self.shapes[other].key;
+            let local = self.shapes[place].open & search.patterns(found.key, key);
+            let remote = self.shapes[other].open & search.patterns(key, found.key);
+            if local | remote == 0 {
+                continue;
+            }
+            let (mut local_enough, mut remote_enough) = (0, 0);
+            for class in self.shapes[other].classes.iter().filter(|class| class.thread != found.thread) {
+                if !locksets.compatible(class.held, found.held) {
+                    continue;
+                }
+                for &events in class.recent.iter().rev() {
+                    let theirs = Pair { key, thread: class.thread, held: class.held, events };
+                    local_enough |= search.interleave(local, found, theirs, groups);
+                    remote_enough |= search.interleave(remote, theirs, found, groups);
+                }
+            }
+            let classes = self.shapes[other].classes.len() as u32;
+            self.shapes[place].settle(local_enough, if local == 0 { 0 } else { classes }, groups);
+            self.shapes[other].settle(remote_enough, if remote == 0 { 0 } else { classes }, groups);
+        }
+        self.shapes[place].keep(found);
+    }
+}
+
+impl Shape {
+    /// Ends patterns that have enough candidates, and all where the pairs have met too often for so few.
+    fn settle(&mut self, enough: u8, meetings: u32, groups: &mut Groups<'_>) {
+        self.open &= !enough;
+        self.meetings += meetings;
+        if self.meetings > MEETINGS && self.open != 0 {
+            groups.unexamined += 1;
+            self.open = 0;
+        }
+    }
+
+    fn keep(&mut self, pair: Pair) {
+        let class =
+            self.classes.iter_mut().find(|class| class.thread == pair.thread && class.held == pair.held);
+        match class {
+            Some(class) => keep(&mut class.recent, pair.events, false),
+            None => {
+                self.classes.push(Class { thread: pair.thread, held: pair.held, recent: vec![pair.events] });
+            }
+        }
+    }
 }
 
 impl Search<'_> {
-    pub(super) fn two_variables(&self, order: &[VarId], patterns: &[&'static str], groups: &mut Groups<'_>) {
-        let threads = self.by_thread(order);
-        if groups.all() {
-            for (thread, touches) in &threads {
-                for (other, remote) in threads.iter().filter(|(other, _)| other != thread) {
-                    debug_assert_ne!(thread, other);
-                    self.every_pair(touches, remote, patterns, groups);
-                }
-            }
-            return;
-        }
-        let mut pairs: HashMap<(VarId, VarId), Pairs> = HashMap::new();
-        let mut found: Vec<(VarId, VarId)> = Vec::new();
-        for (_, touches) in &threads {
-            self.gather_pairs(touches, &mut pairs, &mut found, groups);
-        }
-        for key in found {
-            if groups.stopped() {
-                return;
-            }
-            self.combine(&pairs[&key].list, patterns, groups);
-        }
+    /// The accesses i, j, k, l of a local and a remote pair, by what they do: j is on the variable of i, k on that of l.
+    fn kinds(local: ShapeKey, remote: ShapeKey) -> [[bool; 2]; 4] {
+        let [x, y] = if local.first == remote.first { [0, 1] } else { [1, 0] };
+        [local.kinds[0], remote.kinds[x], remote.kinds[y], local.kinds[1]]
     }
 
-    /// The accesses to shared variables of each thread, in order.
-    fn by_thread(&self, order: &[VarId]) -> Vec<(ThreadId, Vec<(Touch, VarId)>)> {
-        let mut threads: Vec<(ThreadId, Vec<(Touch, VarId)>)> = Vec::new();
-        let mut places: HashMap<ThreadId, usize> = HashMap::new();
-        for &variable in order {
-            for (thread, list) in &self.touches[&variable] {
-                let place = *places.entry(*thread).or_insert_with(|| {
-                    threads.push((*thread, Vec::new()));
-                    threads.len() - 1
-                });
-                threads[place].1.extend(list.iter().map(|&touch| (touch, variable)));
-            }
-        }
-        for (_, touches) in &mut threads {
-            touches.sort_unstable_by_key(|(touch, variable)| (touch.event, *variable));
-        }
-        threads
+    /// The patterns, by their places, that a local and a remote pair make up.
+    fn patterns(&self, local: ShapeKey, remote: ShapeKey) -> u8 {
+        let kinds = Self::kinds(local, remote);
+        mask(self.two.iter().map(|pattern| fits(kinds, pattern)))
     }
 
-    /// Gathers the pairs of one thread that are meant to be one step, under both orders of their variables.
-    fn gather_pairs(
-        &self,
-        touches: &[(Touch, VarId)],
-        pairs: &mut HashMap<(VarId, VarId), Pairs>,
-        found: &mut Vec<(VarId, VarId)>,
-        groups: &mut Groups<'_>,
-    ) {
-        let site = |touch: &Touch| self.prepared.trace.site(touch.event);
-        for (place, &(a, x)) in touches.iter().enumerate() {
-            for &(b, y) in touches[place + 1..].iter().take(REACH) {
-                if x == y || a.event == b.event || !self.one_step(&a, &b) {
-                    continue;
-                }
-                for ((x, on_x), (y, on_y)) in [((x, a), (y, b)), ((y, b), (x, a))] {
-                    let pairs = pairs.entry((x, y)).or_insert_with(|| {
-                        found.push((x, y));
-                        Pairs::default()
-                    });
-                    let kinds = [on_x.reads, on_x.writes, on_y.reads, on_y.writes];
-                    let key = (a.thread, [site(&on_x), site(&on_y)], [on_x.locks, on_y.locks], kinds);
-                    let alike = pairs.alike.entry(key).or_default();
-                    *alike += 1;
-                    if *alike <= ALIKE {
-                        pairs.list.push(Pair { thread: a.thread, on_x, on_y });
-                    } else {
-                        groups.unexamined += 1;
-                    }
-                }
-            }
-        }
+    /// The patterns, by their places, that a pair may be the local half of.
+    fn local_patterns(&self, local: ShapeKey) -> u8 {
+        let [i, l] = local.kinds;
+        mask(self.two.iter().map(|pattern| is(i, pattern.as_bytes()[0]) && is(l, pattern.as_bytes()[6])))
     }
 
-    /// Combines each pair, as the local one, with each pair of another thread.
-    fn combine(&self, pairs: &[Pair], patterns: &[&'static str], groups: &mut Groups<'_>) {
-        let mut looked_at = 0;
-        for local in pairs.iter().filter(|local| local.on_x.event < local.on_y.event) {
-            for remote in pairs.iter().filter(|remote| remote.thread != local.thread) {
-                let touches = [local.on_x, remote.on_x, remote.on_y, local.on_y];
-                let mut fitting = patterns.iter().filter(|pattern| fits(&touches, pattern)).peekable();
-                if fitting.peek().is_none() {
-                    continue;
-                }
-                looked_at += 1;
-                if looked_at > MOST {
-                    groups.unexamined += 1;
-                    continue;
-                }
-                self.interleave(touches, patterns, groups);
-            }
-        }
+    /// i before j, and k before l, in some patterns, unless the must order says otherwise. The patterns that have
+    /// enough such candidates.
+    fn interleave(&self, patterns: u8, local: Pair, remote: Pair, groups: &mut Groups<'_>) -> u8 {
+        let [x, y] = if local.key.first == remote.key.first { [0, 1] } else { [1, 0] };
+        let events = [local.events[0], remote.events[x], remote.events[y], local.events[1]];
+        if patterns == 0 { 0 } else { self.add_two(events, patterns, groups) }
     }
 
-    /// Every local pair with every two remote accesses.
-    fn every_pair(
-        &self,
-        local: &[(Touch, VarId)],
-        remote: &[(Touch, VarId)],
-        patterns: &[&'static str],
-        groups: &mut Groups<'_>,
-    ) {
-        for (place, &(i, x)) in local.iter().enumerate() {
-            for &(l, y) in &local[place + 1..] {
-                if x == y || i.event == l.event || !self.one_step(&i, &l) {
-                    continue;
-                }
-                for &(j, _) in remote.iter().filter(|&&(_, variable)| variable == x) {
-                    for &(k, _) in remote.iter().filter(|&&(k, variable)| variable == y && k.event != j.event)
-                    {
-                        self.interleave([i, j, k, l], patterns, groups);
-                    }
-                }
-            }
-        }
+    /// Adds every pattern that four accesses of these kinds fit.
+    pub(super) fn add_fitting(&self, events: [EventId; 4], kinds: [[bool; 2]; 4], groups: &mut Groups<'_>) {
+        let patterns = mask(self.two.iter().map(|pattern| fits(kinds, pattern)));
+        self.add_two(events, patterns, groups);
     }
 
-    fn one_step(&self, a: &Touch, b: &Touch) -> bool {
-        let locked = || !self.units.held_between(self.locksets, a, b).is_empty();
-        self.units.together(self.prepared, a.event, b.event, false)
-            || self.units.together(self.prepared, a.event, b.event, locked())
-    }
-
-    /// i before j, and k before l, unless the must order says otherwise.
-    fn interleave(&self, [i, j, k, l]: [Touch; 4], patterns: &[&'static str], groups: &mut Groups<'_>) {
-        for pattern in patterns.iter().filter(|pattern| fits(&[i, j, k, l], pattern)) {
-            if self.must.before(j.event, i.event) || self.must.before(l.event, k.event) {
-                return;
-            }
-            let events = vec![i.event, j.event, k.event, l.event];
-            let candidate = Candidate::pairs(events, vec![(i.event, j.event), (k.event, l.event)]);
-            groups.add(Kind::Atomicity, Pattern::TwoVariables(pattern), candidate);
+    fn add_two(&self, [i, j, k, l]: [EventId; 4], patterns: u8, groups: &mut Groups<'_>) -> u8 {
+        if self.must.before(j, i) || self.must.before(l, k) {
+            return 0;
         }
+        let mut enough = 0;
+        for (place, pattern) in self.two.iter().enumerate().filter(|(place, _)| patterns >> place & 1 == 1) {
+            let candidate = Candidate::pairs(vec![i, j, k, l], vec![(i, j), (k, l)]);
+            let group = groups.add(Kind::Atomicity, Pattern::TwoVariables(pattern), candidate);
+            enough |= u8::from(groups.is_saturated(group)) << place;
+        }
+        enough
     }
 }
 
+/// The places that hold, as bits.
+fn mask(places: impl Iterator<Item = bool>) -> u8 {
+    places.enumerate().fold(0, |mask, (place, holds)| mask | u8::from(holds) << place)
+}
+
 /// Whether the accesses are of the kinds that a pattern asks for: its letters, each followed by its variable.
-fn fits(touches: &[Touch; 4], pattern: &str) -> bool {
-    touches.iter().zip(pattern.bytes().step_by(2)).all(|(touch, kind)| touch.is(kind))
+fn fits(kinds: [[bool; 2]; 4], pattern: &str) -> bool {
+    kinds.iter().zip(pattern.bytes().step_by(2)).all(|(kinds, letter)| is(*kinds, letter))
 }

@@ -97,6 +97,9 @@ pub struct Undecided {
 /// Variables where nothing can be found, and those that are left.
 #[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Dropped {
+    /// Events that cannot matter to any finding.
+    #[serde(default)]
+    pub events: u64,
     /// One thread alone touches them.
     pub thread_local: u64,
     /// Several threads only read them.
@@ -175,6 +178,7 @@ impl TraceResult {
                 unknown: counts.unknown,
             },
             dropped: Dropped {
+                events: dropped.events,
                 thread_local: dropped.thread_local,
                 read_only: dropped.read_only,
                 ordered: dropped.ordered,

@@ -16,7 +16,7 @@ const STEPS: usize = 200;
 
 /// The flow of `finding`: what follows the part of the schedule that runs as observed.
 pub(super) fn code_flow(finding: &Finding, shown: Shown<'_>) -> CodeFlow {
-    let (trace, witness) = (shown.prepared.trace, shown.checked.witness());
+    let (trace, witness) = (shown.scene.trace, shown.checked.witness());
     let named: Vec<EventId> = finding.events.iter().copied().map(EventId).collect();
     let skipped = witness.tail.len().saturating_sub(STEPS);
     let mut steps: Vec<EventId> = Vec::new();

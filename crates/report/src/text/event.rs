@@ -2,23 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use reweave_decide::Prepared;
 use reweave_trace::{EventId, ThreadId, Trace};
 
 use crate::claim::and;
 use crate::event::{clean, op};
 use crate::json::predict::Finding;
+use crate::scene::{Hold, Scene};
 
 /// `at bank.c:22 (event 5), holding m since bank.c:21`.
-pub(super) fn place(prepared: Option<&Prepared<'_>>, event: EventId, site: &str) -> String {
+pub(super) fn place(scene: Option<&Scene<'_>>, event: EventId, site: &str) -> String {
     let mut text = match site {
         "" => format!("event {}", event.0),
         site => format!("at {} (event {})", clean(site), event.0),
     };
-    if let Some(prepared) = prepared
-        && op(prepared.trace, event).is_some()
+    if let Some(scene) = scene
+        && op(scene.trace, event).is_some()
     {
-        text += &match &held(prepared, event)[..] {
+        text += &match &held(scene, event)[..] {
             [] => ", holding no lock".to_owned(),
             locks => format!(", holding {}", and(locks)),
         };
@@ -27,34 +27,33 @@ pub(super) fn place(prepared: Option<&Prepared<'_>>, event: EventId, site: &str)
 }
 
 /// The locks that the thread of `event` holds just before it, each with where it was taken.
-fn held(prepared: &Prepared<'_>, event: EventId) -> Vec<String> {
-    let trace = prepared.trace;
-    let own = |section: &reweave_decide::Section| section.thread == trace.thread(event);
-    let one = |section: reweave_decide::Section| {
-        let shared = if section.shared { " (shared)" } else { "" };
-        let since = match trace.site_name(trace.site(section.acquire)) {
-            "" => format!("event {}", section.acquire.0),
+fn held(scene: &Scene<'_>, event: EventId) -> Vec<String> {
+    let trace = scene.trace;
+    let one = |hold: &Hold| {
+        let shared = if hold.shared { " (shared)" } else { "" };
+        let since = match trace.site_name(trace.site(hold.acquire)) {
+            "" => format!("event {}", hold.acquire.0),
             site => clean(site).into_owned(),
         };
-        format!("{}{shared} since {since}", clean(trace.lock_name(section.lock)))
+        format!("{}{shared} since {since}", clean(trace.lock_name(hold.lock)))
     };
-    prepared.open_at(event).into_iter().filter(own).map(one).collect()
+    scene.held(event).iter().map(one).collect()
 }
 
 /// Where the threads of a finding come from, in order of their first event.
-pub(super) fn creations(prepared: &Prepared<'_>, finding: &Finding) -> Vec<String> {
-    let trace = prepared.trace;
+pub(super) fn creations(scene: &Scene<'_>, finding: &Finding) -> Vec<String> {
+    let trace = scene.trace;
     let mut seen: BTreeSet<ThreadId> = BTreeSet::new();
     let events = finding.events.iter().map(|&event| EventId(event));
     events
         .filter(|&event| op(trace, event).is_some() && seen.insert(trace.thread(event)))
-        .filter_map(|event| creation(trace, prepared, trace.thread(event)))
+        .filter_map(|event| creation(trace, scene, trace.thread(event)))
         .collect()
 }
 
 /// None for a thread that nobody created, such as the first.
-fn creation(trace: &Trace, prepared: &Prepared<'_>, thread: ThreadId) -> Option<String> {
-    let fork = prepared.links.fork(thread)?;
+fn creation(trace: &Trace, scene: &Scene<'_>, thread: ThreadId) -> Option<String> {
+    let fork = scene.fork(thread)?;
     let (child, parent) = (clean(trace.thread_name(thread)), clean(trace.thread_name(trace.thread(fork))));
     Some(match trace.site_name(trace.site(fork)) {
         "" => format!("Thread {child} was created by {parent} (event {})", fork.0),

@@ -1,23 +1,23 @@
 //! A finding in one line.
 
-use reweave_decide::Prepared;
 use reweave_detect::Kind;
 use reweave_trace::EventId;
 
 use crate::claim::and;
 use crate::event::{clean, thread};
 use crate::json::predict::Finding;
+use crate::scene::Scene;
 
 /// `data race on balance`.
-pub fn headline(finding: &Finding, prepared: Option<&Prepared<'_>>) -> String {
+pub fn headline(finding: &Finding, scene: Option<&Scene<'_>>) -> String {
     let target = clean(&finding.target);
     match (finding.kind, finding.pattern.as_str()) {
         (Kind::Race, _) => format!("data race on {target}"),
-        (Kind::Deadlock, _) => match prepared {
-            Some(prepared) => {
+        (Kind::Deadlock, _) => match scene {
+            Some(scene) => {
                 let mut threads: Vec<String> = Vec::new();
                 for &event in &finding.events {
-                    threads.push(thread(prepared.trace, EventId(event)).into_owned());
+                    threads.push(thread(scene.trace, EventId(event)).into_owned());
                 }
                 format!("deadlock of {} on {target}", and(&threads))
             }

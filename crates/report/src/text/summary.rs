@@ -141,11 +141,13 @@ fn dropped(document: &Document) -> String {
     let (local, read_only) = (sum(|one| one.dropped.thread_local), sum(|one| one.dropped.read_only));
     let (ordered, kept) = (sum(|one| one.dropped.ordered), sum(|one| one.dropped.kept));
     format!(
-        "variables: {} looked at; left out as harmless: {} of one thread, {} only read, {} always ordered",
+        "variables: {} looked at; left out as harmless: {} of one thread, {} only read, {} always ordered \
+         ({} left out)",
         grouped(kept),
         grouped(local),
         grouped(read_only),
-        grouped(ordered)
+        grouped(ordered),
+        count(sum(|one| one.dropped.events), "event", "events")
     )
 }
 

@@ -1,18 +1,18 @@
 //! What a finding is, in words: its events, what goes wrong, what to do about it.
 
-use reweave_decide::Prepared;
 use reweave_detect::Kind;
 use reweave_trace::{EventId, Op, Trace};
 
 use crate::event;
 use crate::json::predict::Finding;
+use crate::scene::Scene;
 
 /// A line for each event of the finding.
-pub(super) fn parts(finding: &Finding, prepared: Option<&Prepared<'_>>) -> Vec<String> {
+pub(super) fn parts(finding: &Finding, scene: Option<&Scene<'_>>) -> Vec<String> {
     let count = finding.events.len();
     let one = |(place, &id): (usize, &u32)| {
-        let what = match prepared {
-            Some(prepared) => subject(finding.kind, prepared.trace, EventId(id)),
+        let what = match scene {
+            Some(scene) => subject(finding.kind, scene.trace, EventId(id)),
             None => format!("Event {id}"),
         };
         what + role(finding, place, count)
@@ -62,9 +62,9 @@ fn role(finding: &Finding, place: usize, count: usize) -> &'static str {
 }
 
 /// What goes wrong, where the events do not say so.
-pub(super) fn sense(finding: &Finding, prepared: Option<&Prepared<'_>>) -> Option<String> {
-    let name = |place: usize, fallback: &str| match (prepared, finding.events.get(place)) {
-        (Some(prepared), Some(&id)) => event::thread(prepared.trace, EventId(id)).into_owned(),
+pub(super) fn sense(finding: &Finding, scene: Option<&Scene<'_>>) -> Option<String> {
+    let name = |place: usize, fallback: &str| match (scene, finding.events.get(place)) {
+        (Some(scene), Some(&id)) => event::thread(scene.trace, EventId(id)).into_owned(),
         _ => fallback.to_owned(),
     };
     let (local, remote) = (name(0, "the first thread"), name(1, "the other thread"));

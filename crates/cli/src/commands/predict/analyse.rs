@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::time::Instant;
 
-use reweave_decide::{Decider, Error, Limits, Prepared};
+use reweave_decide::{Error, Limits};
 use reweave_detect::{Options, Prediction};
 use reweave_format::Loaded;
+use reweave_report::Scene;
 use reweave_report::json::predict::{Repair, TraceResult};
 use reweave_report::json::{Bug, Head};
-use reweave_trace::Model;
+use reweave_trace::{Model, Trace};
 
 use super::filter::Filter;
 use super::memory;
@@ -55,10 +56,9 @@ impl Analysis<'_> {
         let start = Instant::now();
         let loaded = input::load(path, self.args.reading, self.global, self.console)?;
         let model = model::choose(self.args.model, path, &loaded, self.console)?;
-        let prepared = Prepared::new(&loaded.trace, None);
         self.watch.look();
         self.watch.search()?;
-        let prediction = self.predict(path, &prepared, model);
+        let prediction = self.predict(path, &loaded.trace, model);
         self.watch.rest();
         let prediction = match prediction {
             Ok(prediction) => prediction,
@@ -70,16 +70,15 @@ impl Analysis<'_> {
             Err(error) => return Err(Failure::new(format!("{}: {error}", path.display())).into()),
         };
         let time = start.elapsed().as_secs_f64();
-        Ok(self.finish(path, &loaded, &prepared, model, &prediction, time, filter))
+        Ok(self.finish(path, &loaded, model, &prediction, time, filter))
     }
 
-    fn predict(&self, path: &Path, prepared: &Prepared<'_>, model: Model) -> Result<Prediction, Error> {
+    fn predict(&self, path: &Path, trace: &Trace, model: Model) -> Result<Prediction, Error> {
         let args = self.args;
         let name = path.file_name().unwrap_or(path.as_os_str()).display();
         let progress = Progress::new(format!("searching {name}"), Unit::Candidates, self.console);
         let jobs = self.global.jobs.map(usize::from);
         let jobs = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-        let decider = Decider::new(prepared, model)?;
         let options = Options {
             kinds: args.kinds(),
             patterns: args.patterns.clone(),
@@ -94,15 +93,13 @@ impl Analysis<'_> {
             shard: args.shard,
             progress: Some(&|done, total| progress.update(done, Some(total))),
         };
-        reweave_detect::predict(&decider, &options)
+        reweave_detect::predict(trace, model, &options)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "all that is known of a trace meets here")]
     fn finish(
         &self,
         path: &Path,
         loaded: &Loaded,
-        prepared: &Prepared<'_>,
         model: Model,
         prediction: &Prediction,
         time: f64,
@@ -121,12 +118,15 @@ impl Analysis<'_> {
         result.repairs = repairs.collect();
         let all = std::mem::take(&mut result.findings);
         let mut reports = Vec::new();
+        let shown = self.text || self.args.sarif.is_some();
+        let events = prediction.findings.iter().filter(|_| shown).flat_map(|found| found.events());
+        let scene = shown.then(|| Scene::new(&loaded.trace, events.copied()));
         for (finding, found) in all.into_iter().zip(&prediction.findings) {
             if !filter.shows(&finding, &mut result.hidden) {
                 continue;
             }
-            if self.text || self.args.sarif.is_some() {
-                reports.push(Report::new(&finding, Some((prepared, found.witness())), self.console));
+            if let Some(scene) = &scene {
+                reports.push(Report::new(&finding, Some((scene, found.witness())), self.console));
             }
             result.findings.push(finding);
         }

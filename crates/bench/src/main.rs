@@ -10,6 +10,7 @@ mod loops;
 mod naive;
 mod predict;
 mod table;
+mod z3;
 
 use anyhow::{Result, bail};
 
@@ -18,6 +19,7 @@ type Section = (&'static str, &'static str, fn() -> Result<()>);
 const SECTIONS: &[Section] = &[
     ("formats", "reading and writing traces, against a straightforward reader", formats::run),
     ("decide", "queries on long traces", decide::run),
+    ("z3", "queries against Z3, where it is installed", z3::run),
     ("predict", "all kinds of bugs in long traces", predict::run),
 ];
 

@@ -4,10 +4,7 @@
 //! `REWEAVE_Z3_ROUNDS=20` asks for that many times the questions, `REWEAVE_Z3_EVENTS=2000` for traces of that size,
 //! `REWEAVE_Z3_ARITH` for an arithmetic solver, and `REWEAVE_Z3_SECONDS` bounds each check.
 
-mod facts;
-mod large;
-mod law;
-mod solver;
+mod encoding;
 
 use std::time::{Duration, Instant};
 
@@ -16,18 +13,16 @@ use reweave_testkit::{Oracle, Rng, Shape, ValueMode, generate, show};
 use reweave_trace::{EventId, Kind, Model, Trace};
 use reweave_witness::Claim;
 
-use large::Questions;
-use law::Law;
-use solver::Z3;
+use encoding::{Law, Z3, claims};
 
 const MODELS: [Model; 5] = [Model::Rf, Model::Value, Model::Branch, Model::BranchValue, Model::Sync];
 
-fn id(event: usize) -> EventId {
-    EventId::from_index(event)
-}
-
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|n| n.parse().ok()).unwrap_or(default)
+}
+
+fn start(seconds: u64) -> Option<Z3> {
+    Z3::start(number("REWEAVE_Z3_ARITH", 1) as u32, seconds as u32)
 }
 
 /// A small trace of every preset in turn.
@@ -73,7 +68,7 @@ fn question(trace: &Trace, oracle: &Oracle, rng: &mut Rng) -> (Claim, bool) {
 
 #[test]
 fn the_encoding_agrees_with_the_oracle_on_small_traces() {
-    let Some(mut z3) = Z3::start(60) else { return };
+    let Some(mut z3) = start(60) else { return };
     let traces = 250 * number("REWEAVE_Z3_ROUNDS", 1);
     let (mut yes, mut all) = (0, 0);
     for seed in 0..traces {
@@ -84,7 +79,7 @@ fn the_encoding_agrees_with_the_oracle_on_small_traces() {
             }
             let oracle = Oracle::new(&trace, model, None).expect("the trace is small");
             let law = Law::new(&trace, model);
-            z3.load(&law.script());
+            z3.load(&law.script()).expect("z3 takes the encoding");
             let mut rng = Rng::new(seed);
             let deadlocks = oracle.deadlocks().into_iter().map(|deadlock| (Claim::Deadlock(deadlock), true));
             let races = oracle.races().into_iter().map(|(a, b)| (Claim::CoEnabled(vec![a, b]), true));
@@ -94,7 +89,7 @@ fn the_encoding_agrees_with_the_oracle_on_small_traces() {
                 if matches!(&claim, Claim::Deadlock(acquires) if acquires.is_empty()) {
                     continue;
                 }
-                let answer = z3.check(&law.asked(&claim));
+                let answer = z3.check(&law.asked(&claim)).expect("z3 answers");
                 assert_eq!(answer, Some(expected), "seed {seed} {model} {claim:?}\n{}", show(&trace));
                 all += 1;
                 yes += u64::from(expected);
@@ -116,23 +111,14 @@ struct Tally {
 }
 
 fn compare(z3: &mut Z3, model: Model, events: usize, seed: u64, questions: usize, tally: &mut Tally) {
-    let trace = large::trace(events, model, seed);
+    let trace = encoding::trace(events, model, seed);
     let law = Law::new(&trace, model);
     let start = Instant::now();
     let prepared = Prepared::new(&trace, None);
     let mut decider = Decider::new(&prepared, model).expect("the model is sound");
     tally.ours += start.elapsed();
-    // Some questions as they come, and of many more those that need the exact stage.
-    let mut claims: Vec<Claim> = {
-        let mut drawn = Questions::new(&trace, decider.must(), seed);
-        (0..questions * 20).map(|number| drawn.draw(number)).collect()
-    };
-    let mut rest = claims.split_off(questions / 2);
-    rest.retain(|claim| {
-        matches!(decider.decide_with(claim, &Limits::none(), Stages::Fast), Ok(Verdict::Unknown(_)))
-    });
-    claims.extend(rest.into_iter().take(questions / 2));
-    z3.load(&law.script());
+    let claims = claims(&mut decider, seed, questions);
+    z3.load(&law.script()).expect("z3 takes the encoding");
     for claim in claims {
         let context = || format!("{events} events, seed {seed}, {model}, {claim:?}\n{}", show(&trace));
         let fast = decider.decide_with(&claim, &Limits::none(), Stages::Fast);
@@ -146,7 +132,7 @@ fn compare(z3: &mut Z3, model: Model, events: usize, seed: u64, questions: usize
             Verdict::Unknown(reason) => panic!("{reason:?} without a limit\n{}", context()),
         };
         let start = Instant::now();
-        let theirs = z3.check(&law.asked(&claim));
+        let theirs = z3.check(&law.asked(&claim)).expect("z3 answers");
         tally.z3 += start.elapsed();
         tally.questions += 1;
         tally.feasible += u64::from(ours);
@@ -157,7 +143,7 @@ fn compare(z3: &mut Z3, model: Model, events: usize, seed: u64, questions: usize
 
 #[test]
 fn verdicts_on_large_traces_agree_with_z3() {
-    let Some(mut z3) = Z3::start(number("REWEAVE_Z3_SECONDS", 4) as u32) else { return };
+    let Some(mut z3) = start(number("REWEAVE_Z3_SECONDS", 4)) else { return };
     let rounds = number("REWEAVE_Z3_ROUNDS", 1);
     let sizes = match number("REWEAVE_Z3_EVENTS", 0) {
         0 => vec![200, 400],

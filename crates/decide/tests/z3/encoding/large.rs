@@ -1,6 +1,6 @@
 //! Random traces of hundreds of events, and questions about them that are not settled at a glance.
 
-use reweave_decide::Must;
+use reweave_decide::{Decider, Limits, Must, Stages, Verdict};
 use reweave_testkit::{Rng, Shape, ValueMode, Weights, generate};
 use reweave_trace::{EventId, Kind, Model, Trace};
 use reweave_witness::Claim;
@@ -46,11 +46,26 @@ pub(crate) fn trace(events: usize, model: Model, seed: u64) -> Trace {
     generate(&shape, seed)
 }
 
+/// Some questions as they come, and of many more those that need the exact stage.
+pub(crate) fn claims(decider: &mut Decider<'_>, seed: u64, questions: usize) -> Vec<Claim> {
+    let trace = decider.prepared().trace;
+    let mut claims: Vec<Claim> = {
+        let mut drawn = Questions::new(trace, decider.must(), seed);
+        (0..questions * 20).map(|number| drawn.draw(number)).collect()
+    };
+    let mut rest = claims.split_off(questions / 2);
+    rest.retain(|claim| {
+        matches!(decider.decide_with(claim, &Limits::none(), Stages::Fast), Ok(Verdict::Unknown(_)))
+    });
+    claims.extend(rest.into_iter().take(questions / 2));
+    claims
+}
+
 /// How many tries a question gets before it is taken as it is.
 const TRIES: usize = 200;
 
 /// Draws questions that the must order alone does not answer.
-pub(crate) struct Questions<'t> {
+struct Questions<'t> {
     trace: &'t Trace,
     must: &'t Must<'t>,
     events: Vec<EventId>,
@@ -58,12 +73,12 @@ pub(crate) struct Questions<'t> {
 }
 
 impl<'t> Questions<'t> {
-    pub(crate) fn new(trace: &'t Trace, must: &'t Must<'t>, seed: u64) -> Questions<'t> {
+    fn new(trace: &'t Trace, must: &'t Must<'t>, seed: u64) -> Questions<'t> {
         Questions { trace, must, events: trace.events().map(|(id, _)| id).collect(), rng: Rng::new(seed) }
     }
 
     /// The question with this number: kinds take turns.
-    pub(crate) fn draw(&mut self, number: usize) -> Claim {
+    fn draw(&mut self, number: usize) -> Claim {
         match number % 5 {
             0 => {
                 let (a, b) = self.pair(|trace, a, b| trace.conflict(a, b));

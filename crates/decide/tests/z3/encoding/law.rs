@@ -16,7 +16,7 @@ use std::fmt::Write;
 use reweave_trace::{Kind, Model, Op, Trace};
 use reweave_witness::Claim;
 
-use crate::facts::{Facts, Section};
+use super::facts::{Facts, Section};
 
 /// Where an event's conditions are looked at: where it runs, or after the schedule, when it is to be next.
 #[derive(Clone, Copy)]

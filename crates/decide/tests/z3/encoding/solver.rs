@@ -1,6 +1,6 @@
 //! The z3 executable, spoken to in SMT-LIB.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -16,8 +16,9 @@ pub(crate) struct Z3 {
 impl Z3 {
     /// Starts z3 if it is installed: what `REWEAVE_Z3` names, else on the path, else beside the Python package.
     ///
-    /// A check that takes longer than `seconds` is given up.
-    pub(crate) fn start(seconds: u32) -> Option<Z3> {
+    /// A check that takes longer than `seconds` is given up. Of its arithmetic solvers, 1 is for difference logic
+    /// and 6 is what it uses by itself.
+    pub(crate) fn start(arithmetic: u32, seconds: u32) -> Option<Z3> {
         let named = std::env::var_os("REWEAVE_Z3").map(PathBuf::from);
         let candidates = named.map_or_else(|| vec![PathBuf::from("z3")], |path| vec![path]);
         let found = candidates.into_iter().chain(beside_python()).find_map(|path| spawn(&path));
@@ -27,37 +28,40 @@ impl Z3 {
         };
         let input = child.stdin.take()?;
         let output = BufReader::new(child.stdout.take()?);
-        let solver = std::env::var("REWEAVE_Z3_ARITH").unwrap_or_else(|_| "1".to_owned());
         let options = format!(
-            "(set-option :smt.arith.solver {solver})(set-option :smt.auto_config false)\
+            "(set-option :smt.arith.solver {arithmetic})(set-option :smt.auto_config false)\
              (set-option :timeout {})(set-option :smt.phase_selection 5)",
             seconds * 1000
         );
         Some(Z3 { child, input, output, options })
     }
 
-    /// Forgets everything, then takes in `script`.
-    pub(crate) fn load(&mut self, script: &str) {
+    /// Forgets everything, then takes in `script`; returns when it is read, so that a check is timed without it.
+    pub(crate) fn load(&mut self, script: &str) -> io::Result<()> {
         let options = self.options.clone();
-        self.send(&format!("(reset){options}\n{script}"));
-    }
-
-    /// Whether `script` can be satisfied together with what was loaded; none where z3 gave up.
-    pub(crate) fn check(&mut self, script: &str) -> Option<bool> {
-        self.send(&format!("(push)\n{script}\n(check-sat)\n(pop)\n"));
-        self.input.flush().expect("z3 listens");
-        let mut line = String::new();
-        self.output.read_line(&mut line).expect("z3 answers");
-        match line.trim() {
-            "sat" => Some(true),
-            "unsat" => Some(false),
-            "unknown" | "timeout" => None,
-            other => panic!("z3 says {other}"),
+        match self.ask(&format!("(reset){options}\n{script}\n(echo \"loaded\")\n"))?.as_str() {
+            "loaded" => Ok(()),
+            other => Err(io::Error::other(format!("z3 says {other}"))),
         }
     }
 
-    fn send(&mut self, script: &str) {
-        self.input.write_all(script.as_bytes()).expect("z3 listens");
+    /// Whether `script` can be satisfied together with what was loaded; none where z3 gave up.
+    pub(crate) fn check(&mut self, script: &str) -> io::Result<Option<bool>> {
+        match self.ask(&format!("(push)\n{script}\n(check-sat)\n(pop)\n"))?.as_str() {
+            "sat" => Ok(Some(true)),
+            "unsat" => Ok(Some(false)),
+            "unknown" | "timeout" => Ok(None),
+            other => Err(io::Error::other(format!("z3 says {other}"))),
+        }
+    }
+
+    /// The line that answers `script`.
+    fn ask(&mut self, script: &str) -> io::Result<String> {
+        self.input.write_all(script.as_bytes())?;
+        self.input.flush()?;
+        let mut line = String::new();
+        self.output.read_line(&mut line)?;
+        Ok(line.trim().to_owned())
     }
 }
 

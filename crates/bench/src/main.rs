@@ -9,6 +9,7 @@ mod formats;
 mod loops;
 mod naive;
 mod predict;
+mod straightforward;
 mod table;
 mod z3;
 

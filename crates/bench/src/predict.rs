@@ -9,9 +9,14 @@ use reweave_format::synthetic::{self, Shape};
 use reweave_format::{LoadOptions, create, load};
 use reweave_trace::{Model, Trace};
 
+use crate::straightforward;
+
+/// The size at which races are compared with the straightforward version.
+const COMPARED: u64 = 100_000;
+
 pub(crate) fn run() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    for events in [100_000, 1_000_000] {
+    for events in [COMPARED, 1_000_000] {
         let shape = Shape {
             events,
             threads: 20,
@@ -28,6 +33,9 @@ pub(crate) fn run() -> Result<()> {
         let start = Instant::now();
         let trace = load(&path, &LoadOptions { jobs: 2, ..LoadOptions::default() })?.trace;
         let loaded = start.elapsed();
+        if events == COMPARED {
+            straightforward::compare(&trace)?;
+        }
         measure(&trace, loaded)?;
     }
     Ok(())

@@ -56,6 +56,9 @@ fn compare(solvers: &mut [(u32, Z3)], events: usize, model: Model) -> Result<()>
     let trace = encoding::trace(events, model, 0);
     let prepared = Prepared::new(&trace, None);
     let claims = claims(&mut Decider::new(&prepared, model)?, 0, QUESTIONS);
+    if claims.len() != QUESTIONS {
+        bail!("only {} questions were found at {events} events", claims.len());
+    }
     let mut ours = Vec::new();
     for _ in 0..RUNS {
         ours.push(answer(&trace, model, &claims)?);

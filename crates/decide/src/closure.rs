@@ -16,6 +16,9 @@
 //! Deviations: taint is as in `docs/semantics.md`, so a read has to be clean also where a write that another read
 //! has to observe may depend on it; and how far threads run is a lower bound here, where SeqCheck takes it as given.
 //!
+//! Limits: each question to the order and each pass over the window is counted on the [`Meter`], which ends the closure
+//! when there is no more to spend. What was inserted until then is forced, but nobody asks for it.
+//!
 //! Invariant: every edge inserted is forced. Cost: per round one chain query for each read and thread, and for each
 //! section and thread; the number of rounds is bounded by the edges that can be inserted, and is small in practice.
 
@@ -28,9 +31,10 @@ use reweave_trace::{EventId, ThreadId};
 use reweave_witness::Claim;
 
 use crate::cone::Cone;
+use crate::limits::Meter;
 use crate::must::Must;
 use crate::prepare::{Prepared, Section};
-use crate::verdict::{Step, Why};
+use crate::verdict::{Reason, Step, Why};
 use window::Window;
 
 /// What the closure of a cone in a window came to.
@@ -84,32 +88,38 @@ impl Order {
 /// Beyond this many table cells, the sparse structure is used.
 const DENSE_CELLS: usize = 1 << 20;
 
-/// Closes the cone over its events from position `prefix` of the trace on. The cone may grow.
+/// Closes the cone over its events from position `prefix` of the trace on. The cone may grow. An error is the limit
+/// that was reached.
 pub(crate) fn close(
     must: &Must<'_>,
     prepared: &Prepared<'_>,
     cone: &mut Cone,
     claim: &Claim,
     prefix: u32,
-) -> Closed {
+    meter: &mut Meter<'_>,
+) -> Result<Closed, Reason> {
     loop {
-        let window = Window::new(prepared, must, cone, prefix);
+        let window = Window::new(prepared, must, cone, prefix, meter)?;
         let ranges = window.ranges();
         let events: usize = ranges.iter().map(|range| range.len()).sum();
+        meter.spend(events)?;
         let mut chains: Box<dyn ChainOrder> = if events * ranges.len() <= DENSE_CELLS {
             Box::new(DenseChains::from_must(must.order(), &ranges))
         } else {
             Box::new(SparseChains::from_must(must.order(), &ranges))
         };
         let order = &mut *chains;
-        let mut closure = Closure { must, prepared, window: &window, claim, order, edges: Vec::new() };
+        let edges = Vec::new();
+        let mut closure =
+            Closure { must, prepared, window: &window, claim, order, edges, meter: &mut *meter };
         match closure.saturate(cone) {
             Ok(()) => {
                 let cut = cone.next.iter().map(Option::is_some).collect();
                 let order = Order { chains, window, prefix, cuts: cone.cuts.clone(), cut };
-                return Closed::Order(Box::new(order));
+                return Ok(Closed::Order(Box::new(order)));
             }
-            Err(Stop::Refuted(steps)) => return Closed::Refuted(steps),
+            Err(Stop::Refuted(steps)) => return Ok(Closed::Refuted(steps)),
+            Err(Stop::Limit(reason)) => return Err(reason),
             Err(Stop::ConeGrew) => {}
         }
     }
@@ -119,9 +129,16 @@ pub(crate) fn close(
 enum Stop {
     Refuted(Vec<Step>),
     ConeGrew,
+    Limit(Reason),
 }
 
-struct Closure<'a> {
+impl From<Reason> for Stop {
+    fn from(reason: Reason) -> Stop {
+        Stop::Limit(reason)
+    }
+}
+
+struct Closure<'a, 'l> {
     must: &'a Must<'a>,
     prepared: &'a Prepared<'a>,
     window: &'a Window,
@@ -129,9 +146,10 @@ struct Closure<'a> {
     order: &'a mut dyn ChainOrder,
     /// The edges inserted, with their reasons.
     edges: Vec<Step>,
+    meter: &'a mut Meter<'l>,
 }
 
-impl Closure<'_> {
+impl Closure<'_, '_> {
     fn saturate(&mut self, cone: &mut Cone) -> Result<(), Stop> {
         self.ask()?;
         self.held_sections(cone)?;
@@ -162,6 +180,7 @@ impl Closure<'_> {
 
     /// Inserts an edge between two events; one that is not in the window says nothing.
     fn insert(&mut self, from: EventId, to: EventId, why: Why) -> Result<(), Stop> {
+        self.meter.spend(1)?;
         let (Some(a), Some(b)) = (self.window.node(self.prepared, from), self.window.node(self.prepared, to))
         else {
             return Ok(());
@@ -171,7 +190,11 @@ impl Closure<'_> {
         }
         match self.order.insert(a, b, &mut Vec::new()) {
             Inserted::Implied => {}
-            Inserted::New => self.edges.push(Step { from, to, why }),
+            Inserted::New => {
+                self.edges.push(Step { from, to, why });
+                // What follows from it was inserted with it.
+                self.meter.spend(self.window.threads() as usize)?;
+            }
             Inserted::Cycle => return Err(self.refute(from, to, why)),
         }
         Ok(())

@@ -10,7 +10,7 @@ use crate::closure::{Closed, Order, close};
 use crate::cone::Cone;
 use crate::exact::{Exact, Found};
 use crate::guess::{causally_precede, observed_order};
-use crate::limits::windows;
+use crate::limits::{Meter, windows};
 use crate::must::Must;
 use crate::prepare::Prepared;
 use crate::verdict::{Impossible, Reason, Refutation, Unsound, Verdict};
@@ -154,19 +154,20 @@ impl<'p> Decider<'p> {
             }
             cone => cone.ok(),
         };
+        let mut meter = Meter::new(limits);
         let limits = self.exact.limits_from_now(limits);
         let mut goal = None;
         for size in windows() {
             if stages != Stages::Exact
                 && size <= stages.closure_limit()
                 && let Some(cone) = &mut cone
-                && let Some(verdict) = self.close_and_guess(claim, cone, earliest, size)
+                && let Some(verdict) = self.close_and_guess(claim, cone, earliest, size, &mut meter)
             {
                 return Ok(verdict);
             }
             if stages != Stages::Fast {
                 let goal = goal.get_or_insert_with(|| self.exact.goal(claim));
-                if let Some(found) = self.exact.search(goal, size, &limits) {
+                if let Some(found) = self.exact.search(goal, size, &meter.rest(&limits)) {
                     return self.conclude(claim, found);
                 }
             }
@@ -194,30 +195,36 @@ impl<'p> Decider<'p> {
         self.basis.checker.check_from(&self.basis.checkpoints, witness.clone(), claim.clone())
     }
 
-    /// The closure and the guesses in one window.
+    /// The closure and the guesses in one window; unknown where a limit was reached.
     fn close_and_guess(
         &self,
         claim: &Claim,
         cone: &mut Cone,
         earliest: EventId,
         size: u32,
+        meter: &mut Meter<'_>,
     ) -> Option<Verdict> {
-        let prefix = self.basis.prepared.prefix(self.basis.model, earliest, size);
-        let mut order = match close(&self.basis.must, self.basis.prepared, cone, claim, prefix) {
-            Closed::Refuted(steps) => return Some(Verdict::Infeasible(Refutation::Cycle(steps))),
-            Closed::Order(order) => order,
+        let mut settle = || {
+            let prefix = self.basis.prepared.prefix(self.basis.model, earliest, size);
+            let mut order = match close(&self.basis.must, self.basis.prepared, cone, claim, prefix, meter)? {
+                Closed::Refuted(steps) => return Ok(Some(Verdict::Infeasible(Refutation::Cycle(steps)))),
+                Closed::Order(order) => order,
+            };
+            if let Some(verdict) = self.guess(&order, claim, meter)? {
+                return Ok(Some(verdict));
+            }
+            match causally_precede(self.basis.prepared, &mut order, meter)? {
+                true => self.guess(&order, claim, meter),
+                false => Ok(None),
+            }
         };
-        if let Some(verdict) = self.guess(&order, claim) {
-            return Some(verdict);
-        }
-        let changed = causally_precede(self.basis.prepared, &mut order);
-        changed.then(|| self.guess(&order, claim)).flatten()
+        settle().unwrap_or_else(|limit| Some(Verdict::Unknown(limit)))
     }
 
-    fn guess(&self, order: &Order, claim: &Claim) -> Option<Verdict> {
-        let tail = observed_order(self.basis.prepared, &self.basis.must, order)?;
-        let witness = Witness { prefix: order.prefix, tail };
-        self.check(&witness, claim).ok().map(Verdict::Feasible)
+    fn guess(&self, order: &Order, claim: &Claim, meter: &mut Meter<'_>) -> Result<Option<Verdict>, Reason> {
+        let tail = observed_order(self.basis.prepared, &self.basis.must, order, meter)?;
+        let witness = tail.map(|tail| Witness { prefix: order.prefix, tail });
+        Ok(witness.and_then(|witness| self.check(&witness, claim).ok()).map(Verdict::Feasible))
     }
 
     fn well_posed(&self, claim: &Claim) -> Result<(), Error> {

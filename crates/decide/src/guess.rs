@@ -17,52 +17,66 @@ use reweave_order::chain::{Inserted, Node};
 use reweave_trace::{EventId, LockId, Op, ThreadId};
 
 use crate::closure::Order;
+use crate::limits::Meter;
 use crate::must::Must;
 use crate::prepare::{Prepared, Section};
+use crate::verdict::Reason;
 
 /// How many events of a section are looked at for a conflict with another.
 const SECTION_LIMIT: usize = 256;
 
-/// A guess in the window of `order`: the events after the prefix.
+/// A guess in the window of `order`: the events after the prefix. An error is the limit that was reached.
 pub(crate) fn observed_order(
     prepared: &Prepared<'_>,
     must: &Must<'_>,
     order: &Order,
-) -> Option<Vec<EventId>> {
-    Run::new(prepared, must, order).run()
+    meter: &mut Meter<'_>,
+) -> Result<Option<Vec<EventId>>, Reason> {
+    Run::new(prepared, must, order).run(meter)
 }
 
 /// Keeps conflicting critical sections in their observed order; says whether that changed anything.
-pub(crate) fn causally_precede(prepared: &Prepared<'_>, order: &mut Order) -> bool {
+pub(crate) fn causally_precede(
+    prepared: &Prepared<'_>,
+    order: &mut Order,
+    meter: &mut Meter<'_>,
+) -> Result<bool, Reason> {
     let mut changed = false;
     for sections in order.sections_by_lock() {
         for (place, first) in sections.iter().enumerate() {
             for second in &sections[place + 1..] {
+                meter.spend(1)?;
                 let Some(release) = first.release.filter(|_| first.excludes(second)) else { continue };
                 let (Some(from), Some(to)) =
                     (order.node(prepared, release), order.node(prepared, second.acquire))
                 else {
                     continue;
                 };
-                if conflict(prepared, first, second) {
+                if conflict(prepared, first, second, meter)? {
                     changed |= order.chains.insert(from, to, &mut Vec::new()) == Inserted::New;
                 }
             }
         }
     }
-    changed
+    Ok(changed)
 }
 
 /// Whether two sections have accesses that conflict.
-fn conflict(prepared: &Prepared<'_>, a: &Section, b: &Section) -> bool {
+fn conflict(
+    prepared: &Prepared<'_>,
+    a: &Section,
+    b: &Section,
+    meter: &mut Meter<'_>,
+) -> Result<bool, Reason> {
     let accesses = |section: &Section| -> Vec<EventId> {
         let events = prepared.order.of(section.thread);
         let start = prepared.position(section.acquire) as usize;
         let inside = events[start..].iter().copied().take_while(|&e| section.release.is_none_or(|r| e < r));
         inside.take(SECTION_LIMIT).filter(|&e| prepared.trace.op(e).access().is_some()).collect()
     };
-    let theirs = accesses(b);
-    accesses(a).into_iter().any(|x| theirs.iter().any(|&y| prepared.trace.conflict(x, y)))
+    let (ours, theirs) = (accesses(a), accesses(b));
+    meter.spend(ours.len() * theirs.len())?;
+    Ok(ours.into_iter().any(|x| theirs.iter().any(|&y| prepared.trace.conflict(x, y))))
 }
 
 struct Run<'a> {
@@ -96,13 +110,16 @@ impl<'a> Run<'a> {
         Run { prepared, must, order, placed, cuts, open, waiting, ready, schedule }
     }
 
-    fn run(mut self) -> Option<Vec<EventId>> {
+    fn run(mut self, meter: &mut Meter<'_>) -> Result<Option<Vec<EventId>>, Reason> {
         loop {
+            // Each thread that waits is asked whether it can come now.
+            meter.spend(1 + self.waiting.len())?;
             self.wake();
             match self.ready.pop() {
                 Some(Reverse(event)) => self.place(event),
-                None if self.placed == self.cuts => return Some(self.schedule),
-                None => self.unblock()?,
+                None if self.placed == self.cuts => return Ok(Some(self.schedule)),
+                None if self.unblock() => {}
+                None => return Ok(None),
             }
         }
     }
@@ -179,7 +196,7 @@ impl<'a> Run<'a> {
     }
 
     /// Nothing can come next: a thread that holds a lock others wait for runs on to its release.
-    fn unblock(&mut self) -> Option<()> {
+    fn unblock(&mut self) -> bool {
         for &thread in &self.waiting {
             let Some(blocker) = self.next(thread).and_then(|event| self.blocker(event)) else { continue };
             let holder = blocker.thread.index();
@@ -191,9 +208,9 @@ impl<'a> Run<'a> {
             {
                 self.cuts[holder] = cut;
                 self.waiting.push(blocker.thread);
-                return Some(());
+                return true;
             }
         }
-        None
+        false
     }
 }

@@ -9,9 +9,10 @@ use crate::cone::Cone;
 use crate::prepare::Section;
 use crate::verdict::{Step, Why};
 
-impl Closure<'_> {
+impl Closure<'_, '_> {
     pub(super) fn observations(&mut self) -> Result<(), Stop> {
         for place in 0..self.window.reads.len() {
+            self.meter.spend(1)?;
             let bound = self.window.reads[place];
             let Some(read) = self.window.node(self.prepared, bound.read) else { continue };
             if let Some(write) = bound.write {
@@ -26,6 +27,7 @@ impl Closure<'_> {
             let why = Why::NotBefore { read: bound.read, write: bound.write };
             let Some(threads) = self.window.writes.get(&bound.variable) else { continue };
             for (thread, writes) in threads {
+                self.meter.spend(2)?;
                 if let Some(earlier) = self.last_at_or_before(read, *thread, writes, bound.read)
                     && Some(earlier) != bound.write
                 {
@@ -104,10 +106,13 @@ impl Closure<'_> {
             let held = self.prepared.open_at(next).into_iter().filter(|section| section.thread == thread);
             for section in held {
                 for other in (0..self.window.threads()).map(ThreadId) {
+                    let mut looked_at = 1;
                     let entered = self.prepared.sections_by(section.lock, other).rev();
+                    let entered = entered.inspect(|_| looked_at += 1);
                     let mut entered = entered.filter(|other| section.excludes(other));
                     let last = entered.find(|other| cone.contains(self.prepared, other.acquire));
                     let release = last.and_then(|last| last.release);
+                    self.meter.spend(looked_at)?;
                     if let Some(release) = release.filter(|&release| cone.contains(self.prepared, release)) {
                         self.insert(release, section.acquire, Why::Mutex(section.lock))?;
                     }
@@ -140,6 +145,7 @@ impl Closure<'_> {
         others: &[Section],
         cone: &mut Cone,
     ) -> Result<(), Stop> {
+        self.meter.spend(1)?;
         let Some(node) = self.window.node(self.prepared, section.acquire) else { return Ok(()) };
         let Some(position) = self.order.earliest_successor(node, other) else { return Ok(()) };
         let reached = self.event(Node::new(other, position));
@@ -147,7 +153,9 @@ impl Closure<'_> {
             let left = later.release.filter(|&release| cone.contains(self.prepared, release));
             section.excludes(later) && left.is_none_or(|release| release >= reached)
         };
-        let Some(later) = others.iter().find(is_later).copied() else { return Ok(()) };
+        let place = others.iter().position(|later| is_later(&later));
+        self.meter.spend(place.unwrap_or(others.len()))?;
+        let Some(later) = place.map(|place| others[place]) else { return Ok(()) };
         // Whether it is left later or stays open, what it excludes must be over before it is entered.
         match section.release {
             Some(release) if cone.contains(self.prepared, release) => {
@@ -169,6 +177,7 @@ impl Closure<'_> {
 
     pub(super) fn waits(&mut self) -> Result<(), Stop> {
         for place in 0..self.window.woken_waits.len() {
+            self.meter.spend(1)?;
             let wait = self.window.woken_waits[place];
             if let Some(link) = self.prepared.links.wait(wait).copied()
                 && let Some(waker) = link.waker
@@ -196,6 +205,7 @@ impl Closure<'_> {
             return Ok(());
         }
         for &notification in all {
+            self.meter.spend(2)?;
             let Some(node) = self.window.node(self.prepared, notification) else { continue };
             let why = Why::NotNotified { wait };
             if node.chain != end.chain && self.order.reaches(node, end) {
@@ -223,6 +233,7 @@ impl Closure<'_> {
                 continue;
             };
             for thread in 0..self.window.threads() {
+                self.meter.spend(2)?;
                 if let Some(position) = self.previous(second, thread) {
                     let before = self.event(Node::new(thread, position));
                     if before != a {

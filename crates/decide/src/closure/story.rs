@@ -6,18 +6,22 @@ use hashbrown::HashMap;
 use reweave_trace::EventId;
 
 use super::{Closure, Stop};
-use crate::verdict::{Step, Why};
+use crate::verdict::{Reason, Step, Why};
 
-impl Closure<'_> {
+impl Closure<'_, '_> {
     /// `from` must come before `to`, which must come before it already: the shortest way round.
-    pub(super) fn refute(&self, from: EventId, to: EventId, why: Why) -> Stop {
+    pub(super) fn refute(&mut self, from: EventId, to: EventId, why: Why) -> Stop {
         let mut steps = vec![Step { from, to, why }];
-        steps.extend(self.path(to, from));
+        match self.path(to, from) {
+            Ok(path) => steps.extend(path),
+            // There is a cycle, but no time to say which.
+            Err(reason) => return Stop::Limit(reason),
+        }
         Stop::Refuted(steps)
     }
 
     /// The fewest steps from one event to another, over the edges inserted and the must order between them.
-    fn path(&self, from: EventId, to: EventId) -> Vec<Step> {
+    fn path(&mut self, from: EventId, to: EventId) -> Result<Vec<Step>, Reason> {
         // The ends of inserted edges are the only places where a path turns.
         let mut stops: Vec<EventId> = self.edges.iter().flat_map(|step| [step.from, step.to]).collect();
         stops.extend([from, to]);
@@ -29,6 +33,7 @@ impl Closure<'_> {
             if at == to {
                 break;
             }
+            self.meter.spend(self.edges.len() + stops.len())?;
             let inserted = self.edges.iter().filter(|step| step.from == at).copied();
             let implied = stops.iter().filter(|&&next| next != at && self.must.before(at, next));
             let implied = implied.map(|&next| Step { from: at, to: next, why: Why::ProgramOrder });
@@ -53,6 +58,6 @@ impl Closure<'_> {
             Why::ProgramOrder => self.must.path(step.from, step.to),
             _ => vec![step],
         };
-        steps.into_iter().flat_map(told).collect()
+        Ok(steps.into_iter().flat_map(told).collect())
     }
 }

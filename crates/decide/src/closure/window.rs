@@ -7,8 +7,10 @@ use reweave_order::chain::Node;
 use reweave_trace::{EventId, LockId, Op, ThreadId, VarId};
 
 use crate::cone::Cone;
+use crate::limits::Meter;
 use crate::must::Must;
 use crate::prepare::{Prepared, Section};
+use crate::verdict::Reason;
 
 /// Things of a thread, in order, for each thread that has some.
 pub(super) type ByThread<T> = Vec<(u32, Vec<T>)>;
@@ -39,8 +41,14 @@ pub(super) struct BoundRead {
 }
 
 impl Window {
-    pub(super) fn new(prepared: &Prepared<'_>, must: &Must<'_>, cone: &Cone, prefix: u32) -> Window {
-        let spans = cone
+    pub(super) fn new(
+        prepared: &Prepared<'_>,
+        must: &Must<'_>,
+        cone: &Cone,
+        prefix: u32,
+        meter: &mut Meter<'_>,
+    ) -> Result<Window, Reason> {
+        let spans: Vec<Range<u32>> = cone
             .cuts
             .iter()
             .enumerate()
@@ -50,6 +58,7 @@ impl Window {
                 start.min(cut)..cut
             })
             .collect();
+        let events = spans.iter().map(|span| span.len()).sum();
         let mut window = Window {
             spans,
             reads: Vec::new(),
@@ -58,10 +67,14 @@ impl Window {
             quiet_waits: Vec::new(),
             woken_waits: Vec::new(),
         };
+        // Each is a pass over the events, and counted as one.
+        meter.spend(events)?;
         window.find_reads(prepared, must, cone);
+        meter.spend(events)?;
         window.find_writes(prepared);
+        meter.spend(events)?;
         window.find_sections(prepared);
-        window
+        Ok(window)
     }
 
     /// The span of each chain of the must order; the clean chains have none.

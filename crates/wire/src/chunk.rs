@@ -106,12 +106,33 @@ impl ChunkKind {
     }
 }
 
+/// How the events of a block are stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Codec {
+    /// As what differs from the prediction.
+    Predicted = 0,
+    /// As numbers of equal width.
+    Packed = 1,
+}
+
+impl Codec {
+    /// The one whose code is `code`.
+    pub fn from_code(code: u8) -> Option<Codec> {
+        match code {
+            0 => Some(Codec::Predicted),
+            1 => Some(Codec::Packed),
+            _ => None,
+        }
+    }
+}
+
 /// The head of a block or footer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Chunk {
     /// What it is.
     pub kind: ChunkKind,
-    /// How the payload is stored: 0 as it is, the only way so far.
+    /// How events are stored: the code of a [`Codec`]; of a footer, 0.
     pub codec: u8,
     /// How many bytes follow the head.
     pub payload: u32,

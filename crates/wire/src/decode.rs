@@ -1,6 +1,8 @@
 //! The decoder: a block in, columns out.
 
+use crate::chunk::Codec;
 use crate::control::{self, Control, MANY_HITS};
+use crate::group::{self, GROUP};
 use crate::lane::{LANES, Lane};
 use crate::name::NameReader;
 use crate::predict::{Predictor, Thread};
@@ -13,6 +15,7 @@ use crate::{Chunk, Damaged, MAX_EVENTS, MAX_NAMES, Op, SPACES, Space};
 pub struct Block<'b> {
     events: usize,
     names: usize,
+    codec: Codec,
     base: [u32; SPACES],
     lanes: [&'b [u8]; LANES],
 }
@@ -24,6 +27,7 @@ impl<'b> Block<'b> {
         if events > MAX_EVENTS || names > MAX_NAMES {
             return Err(Damaged("a block has more events or names than a block may have"));
         }
+        let codec = Codec::from_code(head.codec).ok_or(Damaged("a block has an unknown codec"))?;
         let short = Damaged("a block is shorter than its streams");
         let mut input = Input::new(payload);
         let mut base = [0; SPACES];
@@ -41,7 +45,7 @@ impl<'b> Block<'b> {
         if !input.is_empty() {
             return Err(Damaged("a block is longer than its streams"));
         }
-        Ok(Block { events, names, base, lanes })
+        Ok(Block { events, names, codec, base, lanes })
     }
 
     /// How many events it has.
@@ -106,6 +110,10 @@ impl Decoder {
         let threads = columns.threads.get_mut(..count).ok_or(room)?;
         let targets = columns.targets.get_mut(..count).ok_or(room)?;
         let sites = columns.sites.get_mut(..count).ok_or(room)?;
+        if block.codec == Codec::Packed {
+            return packed(block, &mut Columns { ops, threads, targets, sites })
+                .ok_or(Damaged("a group of events makes no sense"));
+        }
         self.predictor.reset(block.base);
 
         let mut streams = Streams::new(block);
@@ -197,10 +205,42 @@ impl Decoder {
         columns: &Columns<'_>,
         sink: &mut impl FnMut(Value),
     ) -> Result<(), Damaged> {
+        if block.codec == Codec::Packed {
+            return packed_values(block, columns, sink);
+        }
         let rows = columns.ops.iter().zip(columns.targets.iter()).zip(columns.sites.iter());
         let events = rows.take(block.events).map(|((&op, &target), &site)| (op, target, site));
         self.values.decode(block.lanes[Lane::Values as usize], events, sink)
     }
+}
+
+/// Fills `columns`, which are as long as the block, with its packed events.
+fn packed(block: &Block<'_>, columns: &mut Columns<'_>) -> Option<()> {
+    let [mut threads, mut ops, mut sites, mut targets] =
+        [Lane::Threads, Lane::Ops, Lane::Sites, Lane::Targets].map(|lane| block.input(lane));
+    let groups = columns.ops.chunks_mut(GROUP).zip(columns.threads.chunks_mut(GROUP));
+    let groups = groups.zip(columns.sites.chunks_mut(GROUP)).zip(columns.targets.chunks_mut(GROUP));
+    for (((group_ops, group_threads), group_sites), group_targets) in groups {
+        group::read_column(&mut threads, group_threads)?;
+        group::read_ops(&mut ops, group_ops)?;
+        group::read_column(&mut sites, group_sites)?;
+        group::read_column(&mut targets, group_targets)?;
+    }
+    let others = [Lane::Control, Lane::Hits].map(|lane| block.input(lane));
+    [threads, ops, sites, targets].iter().chain(&others).all(Input::is_empty).then_some(())
+}
+
+fn packed_values(
+    block: &Block<'_>,
+    columns: &Columns<'_>,
+    sink: &mut impl FnMut(Value),
+) -> Result<(), Damaged> {
+    let mut input = block.input(Lane::Values);
+    let ops = columns.ops.get(..block.events).ok_or(Damaged("the columns are shorter than the block"))?;
+    for ops in ops.chunks(GROUP) {
+        group::read_values(&mut input, ops, sink)?;
+    }
+    if input.is_empty() { Ok(()) } else { Err(Damaged("there are more values than events")) }
 }
 
 struct Rows<'c> {

@@ -1,9 +1,11 @@
 //! The encoder: events in, blocks out.
 
-use crate::chunk::{Chunk, ChunkKind};
+use crate::chunk::{Chunk, ChunkKind, Codec};
 use crate::control::{self, Control, MANY_HITS};
+use crate::group::{GROUP, Group};
 use crate::lane::{LANES, Lane, Lanes};
 use crate::name::{Name, NameEncoder};
+use crate::plan::Plan;
 use crate::predict::{Predictor, START, Thread};
 use crate::value::{Value, ValueEncoder};
 use crate::varint::{self, zigzag};
@@ -46,6 +48,10 @@ pub struct Encoder<B> {
     names: NameEncoder,
     predictor: Predictor,
     values: ValueEncoder,
+    plan: Plan,
+    group: Group,
+    /// Whether a packed group had a value.
+    valued: bool,
     /// How many names each space had when the block began, and has now.
     base: [u32; SPACES],
     defined: [u32; SPACES],
@@ -68,6 +74,9 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Encoder<B> {
             names: NameEncoder::new(),
             predictor: Predictor::new(),
             values: ValueEncoder::new(),
+            plan: Plan::default(),
+            group: Group::new(),
+            valued: false,
             base: [0; SPACES],
             defined: [0; SPACES],
             first_event: 0,
@@ -104,13 +113,46 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Encoder<B> {
     #[inline]
     pub fn event(&mut self, event: &Event) -> Result<(), Full> {
         if self.room == 0 {
-            self.room = self.lanes.room().min(MAX_EVENTS - self.events);
-            if self.room == 0 {
-                return Err(Full);
-            }
+            self.make_room()?;
         }
         self.room -= 1;
         self.events += 1;
+        if self.plan.groups() {
+            self.group.push(event);
+            if self.plan.packs() {
+                return Ok(());
+            }
+        }
+        self.predict(event);
+        Ok(())
+    }
+
+    /// Finds out how many events fit for certain, and what becomes of the group that is full.
+    #[cold]
+    fn make_room(&mut self) -> Result<(), Full> {
+        let room = if self.plan.packs() {
+            self.end_group();
+            if self.lanes.has_room_for_group() { GROUP } else { 0 }
+        } else {
+            let (room, bytes, group) = (self.lanes.room(), self.lanes.event_bytes(), &mut self.group);
+            room.min(self.plan.room(self.events, bytes, || {
+                let bytes = group.bytes();
+                group.clear();
+                bytes
+            }))
+        };
+        self.room = room.min(MAX_EVENTS - self.events);
+        if self.room == 0 { Err(Full) } else { Ok(()) }
+    }
+
+    fn end_group(&mut self) {
+        if self.group.len() > 0 {
+            self.valued |= self.group.write(&mut self.lanes);
+        }
+    }
+
+    #[inline]
+    fn predict(&mut self, event: &Event) {
         self.switch(event.thread);
         self.put(event);
         if event.op.carries_read() {
@@ -119,7 +161,6 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Encoder<B> {
         if event.op.carries_written() {
             self.values.put(&mut self.lanes, event.target, event.site, true, event.written);
         }
-        Ok(())
     }
 
     #[inline]
@@ -217,13 +258,26 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Encoder<B> {
         self.first_event + self.events as u64
     }
 
-    /// Writes the block to `sink` piece by piece and begins the next one.
-    pub fn close(&mut self, sink: &mut impl FnMut(&[u8])) -> Closed {
+    /// Writes what is left to write to the streams.
+    fn end_streams(&mut self) -> Codec {
+        self.names.flush(&mut self.lanes);
+        if self.plan.packs() {
+            self.end_group();
+            if !self.valued {
+                self.lanes.drop_lane(Lane::Values);
+            }
+            return Codec::Packed;
+        }
         self.end_run();
         if self.hits > 0 {
             self.control(control::site::FIRST, control::op::GUESSED, control::target::GUESSED);
         }
-        self.names.flush(&mut self.lanes);
+        Codec::Predicted
+    }
+
+    /// Writes the block to `sink` piece by piece and begins the next one.
+    pub fn close(&mut self, sink: &mut impl FnMut(&[u8])) -> Closed {
+        let codec = self.end_streams();
 
         let mut lengths = [0; (SPACES + LANES) * varint::MAX_BYTES];
         let mut at = 0;
@@ -242,7 +296,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Encoder<B> {
         let payload = (at + lanes.iter().map(|lane| lane.len()).sum::<usize>()) as u32;
         let head = Chunk {
             kind: ChunkKind::Block,
-            codec: 0,
+            codec: codec as u8,
             payload,
             events: self.events as u32,
             names: self.names() as u32,
@@ -264,8 +318,13 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Encoder<B> {
         self.base = self.defined;
         self.lanes.clear();
         self.names.clear();
-        self.values.clear();
-        self.predictor.reset(self.base);
+        self.group.clear();
+        self.valued = false;
+        self.plan.next();
+        if !self.plan.packs() {
+            self.values.clear();
+            self.predictor.reset(self.base);
+        }
         self.state = START;
         self.thread = 0;
     }

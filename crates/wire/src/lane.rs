@@ -1,5 +1,7 @@
 //! The streams of a block under way, side by side in one buffer.
 
+use crate::bits::{self, PADDING};
+use crate::group::{COLUMN_BYTES, VALUES_BYTES};
 use crate::varint;
 
 /// The streams of a block, in the order in which they are written.
@@ -78,6 +80,18 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Lanes<B> {
         events
     }
 
+    /// Whether one more packed group fits for certain.
+    pub(crate) fn has_room_for_group(&self) -> bool {
+        let columns = [Lane::Threads, Lane::Ops, Lane::Sites, Lane::Targets];
+        columns.into_iter().all(|lane| self.free(lane as usize) >= COLUMN_BYTES)
+            && self.free(Lane::Values as usize) >= VALUES_BYTES
+    }
+
+    /// How many bytes the events have.
+    pub(crate) fn event_bytes(&self) -> usize {
+        self.each()[1..].iter().map(|lane| lane.len()).sum()
+    }
+
     /// Whether `bytes` more bytes of names fit.
     pub(crate) fn has_room_for_names(&self, bytes: usize) -> bool {
         self.free(Lane::Names as usize) >= bytes
@@ -112,6 +126,28 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Lanes<B> {
             room.copy_from_slice(bytes);
             *at += bytes.len();
         }
+    }
+
+    /// Adds `count` numbers of `width` bits.
+    #[inline]
+    pub(crate) fn packed(
+        &mut self,
+        lane: Lane,
+        numbers: impl Iterator<Item = u64>,
+        count: usize,
+        width: usize,
+    ) {
+        let at = &mut self.at[lane as usize];
+        let bytes = bits::bytes(count, width);
+        if let Some(room) = self.buffer.as_mut().get_mut(*at..*at + bytes + PADDING) {
+            bits::pack(numbers, width, room);
+            *at += bytes;
+        }
+    }
+
+    /// Forgets a stream.
+    pub(crate) fn drop_lane(&mut self, lane: Lane) {
+        self.at[lane as usize] = self.starts[lane as usize];
     }
 
     /// Each stream so far.

@@ -11,23 +11,25 @@
 //!
 //! Encoding and decoding are linear in events plus bytes.
 #![no_std]
-#![forbid(unsafe_code)]
 
+mod bits;
 mod chunk;
 mod control;
 mod crc;
 mod decode;
 mod encode;
+mod group;
 mod lane;
 mod name;
 mod op;
+mod plan;
 mod predict;
 mod value;
 mod varint;
 
 pub use chunk::{
-    CHUNK_BYTES, Chunk, ChunkKind, Claims, END_BYTES, End, FileHeader, Footer, FooterEncoder, HEADER_BYTES,
-    MAGIC, VERSION,
+    CHUNK_BYTES, Chunk, ChunkKind, Claims, Codec, END_BYTES, End, FileHeader, Footer, FooterEncoder,
+    HEADER_BYTES, MAGIC, VERSION,
 };
 pub use crc::{Crc, crc};
 pub use decode::{Block, Columns, Decoder};

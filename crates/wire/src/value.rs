@@ -10,8 +10,8 @@ use crate::{Damaged, Op};
 
 const ENTRIES: usize = 1 << 12;
 
-const ABSENT: u8 = crate::varint::ESCAPE;
-const TEXT: u8 = ABSENT + 1;
+pub(crate) const ABSENT: u8 = crate::varint::ESCAPE;
+pub(crate) const TEXT: u8 = ABSENT + 1;
 
 /// The value that an event read or wrote.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

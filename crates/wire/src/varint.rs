@@ -3,6 +3,8 @@
 //! The first byte is the number itself below 192; from 192 it starts a two-byte form; from 240 it counts the bytes
 //! that follow, low byte first. Eight first bytes remain: each stream may use them as escapes.
 
+use crate::bits::PADDING;
+
 /// The most bytes a number takes.
 pub(crate) const MAX_BYTES: usize = 9;
 
@@ -79,6 +81,21 @@ impl<'b> Input<'b> {
         let (taken, rest) = self.bytes.split_at_checked(count)?;
         self.bytes = rest;
         Some(taken)
+    }
+
+    /// The next `count` bytes and at least [`PADDING`] more, whatever they are; at the end of the input, in `scratch`.
+    #[inline]
+    pub(crate) fn padded<'s>(&mut self, count: usize, scratch: &'s mut [u8]) -> Option<&'s [u8]>
+    where
+        'b: 's,
+    {
+        let window = self.bytes;
+        let taken = self.take(count)?;
+        if let Some(padded) = window.get(..count + PADDING) {
+            return Some(padded);
+        }
+        scratch.get_mut(..count)?.copy_from_slice(taken);
+        scratch.get(..count + PADDING)
     }
 
     #[inline]

@@ -6,8 +6,8 @@
 //! taken for an early end.
 
 use reweave_wire::{
-    CHUNK_BYTES, Chunk, ChunkKind, Claims, End, FileHeader, Footer, HEADER_BYTES, MAX_EVENTS, MAX_NAMES,
-    MAX_PAYLOAD, SPACES, VERSION, crc,
+    CHUNK_BYTES, Chunk, ChunkKind, Claims, Codec, End, FileHeader, Footer, HEADER_BYTES, MAX_EVENTS,
+    MAX_NAMES, MAX_PAYLOAD, SPACES, VERSION, crc,
 };
 
 use super::malformed;
@@ -105,8 +105,12 @@ fn head(rest: &[u8]) -> Result<Option<Chunk>, String> {
     }
     let Some(bytes) = rest.first_chunk::<CHUNK_BYTES>() else { return Ok(None) };
     let head = Chunk::decode(bytes).map_err(|damage| format!("the file is damaged here: {}", damage.0))?;
-    if head.codec != 0 {
-        return Err(format!("a block is stored with codec {}: this program reads codec 0", head.codec));
+    let known = match head.kind {
+        ChunkKind::Block => Codec::from_code(head.codec).is_some(),
+        ChunkKind::Footer => head.codec == 0,
+    };
+    if !known {
+        return Err(format!("a block is stored with codec {}, which this program cannot read", head.codec));
     }
     Ok(Some(head))
 }

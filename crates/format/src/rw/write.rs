@@ -92,15 +92,22 @@ impl<W: Write> Writer<W> {
         })
     }
 
+    // Inlined, and the rare case apart, so that values pass in registers.
+    #[inline(always)]
     fn value(&mut self, value: Option<Value<'_>>) -> Result<reweave_wire::Value, Error> {
-        Ok(match value {
-            None => reweave_wire::Value::Absent,
-            Some(Value::Number(number)) => reweave_wire::Value::Number(number),
-            Some(Value::Text(text)) => reweave_wire::Value::Text(match self.texts.get(text) {
-                Some(&id) => id,
-                None => self.define_text(text)?,
-            }),
-        })
+        match value {
+            None => Ok(reweave_wire::Value::Absent),
+            Some(Value::Number(number)) => Ok(reweave_wire::Value::Number(number)),
+            Some(Value::Text(text)) => self.text(text).map(reweave_wire::Value::Text),
+        }
+    }
+
+    #[cold]
+    fn text(&mut self, text: &str) -> Result<u32, Error> {
+        match self.texts.get(text) {
+            Some(&id) => Ok(id),
+            None => self.define_text(text),
+        }
     }
 
     fn define_text(&mut self, text: &str) -> Result<u32, Error> {

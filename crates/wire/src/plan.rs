@@ -1,0 +1,75 @@
+//! The choice between predicting and packing, block by block.
+//!
+//! A block under prediction is watched for a while, once its tables know something: if packing its events would not
+//! have taken much more than predicting them did, the block ends there, and the blocks after it are packed, which
+//! is several times as fast to read and to write. Now and then prediction gets another chance.
+
+use crate::group::GROUP;
+
+/// The events that are watched. Both are ends of groups.
+const FROM: usize = 1 << 13;
+const TO: usize = 1 << 14;
+
+/// How many blocks are packed before prediction is tried again.
+const PACKED_BLOCKS: u32 = 15;
+
+/// How much longer packed events may be, in quarters.
+const QUARTERS: usize = 5;
+
+/// What is chosen, and what is known to choose by.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Plan {
+    /// How many blocks are still to be packed, this one included.
+    blocks: u32,
+    watching: bool,
+    /// Whether the block is to end here.
+    cut: bool,
+    /// The bytes when watching began, and what packing would have taken since.
+    before: usize,
+    packed: usize,
+}
+
+impl Plan {
+    /// Whether the block is packed.
+    #[inline]
+    pub(crate) fn packs(&self) -> bool {
+        self.blocks > 0
+    }
+
+    /// Whether events are to be put in groups.
+    #[inline]
+    pub(crate) fn groups(&self) -> bool {
+        self.watching || self.packs()
+    }
+
+    /// How many events may follow, after `events`, before this is asked again; the block has `bytes` so far, and
+    /// `group` tells what packing the last group would have taken.
+    pub(crate) fn room(&mut self, events: usize, bytes: usize, group: impl FnOnce() -> usize) -> usize {
+        if self.cut {
+            return 0;
+        }
+        if events < FROM {
+            return FROM - events;
+        }
+        if events == FROM {
+            (self.watching, self.before, self.packed) = (true, bytes, 0);
+        } else if self.watching && events.is_multiple_of(GROUP) {
+            self.packed += group();
+            if events == TO {
+                self.watching = false;
+                self.cut = self.packed * 4 <= (bytes - self.before) * QUARTERS;
+            }
+        }
+        match (self.cut, self.watching) {
+            (true, _) => 0,
+            (_, true) => GROUP - events % GROUP,
+            _ => usize::MAX,
+        }
+    }
+
+    /// The block ended.
+    pub(crate) fn next(&mut self) {
+        self.blocks = if self.cut { PACKED_BLOCKS } else { self.blocks.saturating_sub(1) };
+        (self.cut, self.watching) = (false, false);
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::value::Values;
+use crate::value::{BatchValues, Values, carried};
 use crate::wellformed::{self, Repairs};
 use crate::{
     CallId, Capabilities, ConditionId, Error, Event, EventId, EventValues, Kind, LockId, Names, Objects,
@@ -40,8 +40,8 @@ pub struct Batch<'b> {
     pub targets: &'b [u32],
     /// The numbers of the sites.
     pub sites: &'b [u32],
-    /// The values, which must come from the builder; empty where no event has any.
-    pub values: &'b [EventValues],
+    /// The values, which must come from the builder; nothing where no event has any.
+    pub values: Option<&'b BatchValues>,
 }
 
 /// Takes events in observed order, and makes a [`Trace`] of them if they can have been observed.
@@ -174,12 +174,9 @@ impl Builder {
         self.columns.threads.extend(batch.threads.iter().map(|&id| ThreadId(id)));
         self.columns.targets.extend_from_slice(batch.targets);
         self.columns.sites.extend(batch.sites.iter().map(|&id| SiteId(id)));
-        if batch.values.is_empty() {
-            self.values.skip(start + count);
-        } else {
-            for (i, (&kind, &values)) in batch.kinds.iter().zip(batch.values).enumerate() {
-                self.values.push(start + i, kind == Kind::Update, carried(kind, values));
-            }
+        match batch.values {
+            None => self.values.skip(start + count),
+            Some(values) => self.values.extend(start, batch.kinds, values, self.columns.kinds.capacity()),
         }
         Ok(())
     }
@@ -202,7 +199,7 @@ impl Builder {
             .zip(batch.targets)
             .fold(true, |known, (&kind, &id)| known & (id < limits[kind as usize % limits.len()]));
         lengths == [count; 3]
-            && (batch.values.is_empty() || batch.values.len() == count)
+            && batch.values.is_none_or(|values| values.len() == count)
             && below(batch.threads, self.names.space(Space::Thread).len())
             && below(batch.sites, self.names.sites.len())
             && aimed
@@ -219,7 +216,7 @@ impl Builder {
         for space in Space::ALL {
             spaces[space as usize] = self.names.space_mut(space).absorb(block.names.space(space))?;
         }
-        self.append_values(block)?;
+        self.values.append(self.len(), &block.columns.kinds, &block.values)?;
         let (columns, threads) = (&block.columns, &spaces[Space::Thread as usize]);
         self.columns.kinds.extend_from_slice(&columns.kinds);
         self.columns.threads.extend(columns.threads.iter().map(|thread| ThreadId(threads[thread.index()])));
@@ -229,22 +226,6 @@ impl Builder {
                 kind.space().map_or(0, |space| spaces[space as usize][target as usize])
             }),
         );
-        Ok(())
-    }
-
-    fn append_values(&mut self, block: &Builder) -> Result<(), Error> {
-        if !self.values.any() && !block.values.any() {
-            return Ok(());
-        }
-        let start = self.len();
-        for (i, &kind) in block.columns.kinds.iter().enumerate() {
-            let theirs = block.values.get(i, kind == Kind::Update, kind.reads());
-            let mut ours = |id: Option<ValueId>| {
-                id.map(|id| self.values.pool.intern(block.values.pool.get(id))).transpose()
-            };
-            let ours = EventValues { read: ours(theirs.read)?, written: ours(theirs.written)? };
-            self.values.push(start + i, kind == Kind::Update, ours);
-        }
         Ok(())
     }
 
@@ -276,15 +257,6 @@ impl Builder {
     }
 }
 
-/// The values that an operation of `kind` can have.
-#[inline]
-fn carried(kind: Kind, values: EventValues) -> EventValues {
-    EventValues {
-        read: values.read.filter(|_| kind.reads()),
-        written: values.written.filter(|_| kind.writes() && !matches!(kind, Kind::Alloc | Kind::Free)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -309,8 +281,9 @@ mod tests {
             for (kind, values) in kinds.into_iter().zip(values) {
                 one_by_one.push(event(kind), values).unwrap();
             }
-            let some = values.iter().any(|&v| v != EventValues::NONE);
-            let values = if some { &values[..] } else { &[] };
+            let mut column = BatchValues::default();
+            kinds.into_iter().zip(values).for_each(|(kind, values)| column.push(kind, values));
+            let values = values.iter().any(|&v| v != EventValues::NONE).then_some(&column);
             let batch = Batch { kinds: &kinds, threads: &zeros, targets: &zeros, sites: &zeros, values };
             at_once.extend(&batch).unwrap();
         }
@@ -324,7 +297,9 @@ mod tests {
 
     #[test]
     fn a_batch_with_an_unknown_id_or_ragged_columns_is_refused() {
-        let good = Batch { kinds: &[Kind::Read], threads: &[0], targets: &[0], sites: &[0], values: &[] };
+        let good = Batch { kinds: &[Kind::Read], threads: &[0], targets: &[0], sites: &[0], values: None };
+        let mut two = BatchValues::default();
+        two.extend([None, None].into_iter());
         let bad = [
             Batch { threads: &[1], ..good },
             Batch { sites: &[1], ..good },
@@ -332,7 +307,7 @@ mod tests {
             Batch { kinds: &[Kind::Acquire], ..good },
             Batch { kinds: &[Kind::Begin], targets: &[1], ..good },
             Batch { sites: &[], ..good },
-            Batch { values: &[EventValues::NONE; 2], ..good },
+            Batch { values: Some(&two), ..good },
         ];
         let mut builder = named();
         for batch in bad {

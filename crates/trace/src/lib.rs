@@ -52,5 +52,5 @@ pub use object::Objects;
 pub use program_order::ProgramOrder;
 pub use state::{Holds, Memory};
 pub use trace::Trace;
-pub use value::{EventValues, Value, ValueId};
+pub use value::{BatchValues, EventValues, Value, ValueId};
 pub use wellformed::Repairs;

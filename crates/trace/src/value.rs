@@ -6,7 +6,7 @@ use std::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::id::NONE;
-use crate::{Error, Table};
+use crate::{Error, Kind, Table};
 
 /// A value as its recorder wrote it: a number in canonical decimal, or any other text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,6 +40,14 @@ impl fmt::Display for Value<'_> {
 /// An interned value: equal exactly when the values are.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ValueId(pub(crate) u32);
+
+impl ValueId {
+    /// The id of a number that has the same id in every trace, as small ones have.
+    #[inline]
+    pub fn of_small(number: u64) -> Option<ValueId> {
+        (number < POOL as u64).then_some(ValueId(number as u32))
+    }
+}
 
 /// What an event read and wrote, as far as it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -83,8 +91,11 @@ impl Pool {
     #[inline]
     pub(crate) fn intern(&mut self, value: Value<'_>) -> Result<ValueId, Error> {
         match value {
-            Value::Number(number) if number < POOL as u64 => Ok(ValueId(number as u32)),
-            _ => self.intern_large(value),
+            Value::Number(number) => match ValueId::of_small(number) {
+                Some(id) => Ok(id),
+                None => self.intern_large(value),
+            },
+            Value::Text(_) => self.intern_large(value),
         }
     }
 
@@ -112,6 +123,31 @@ impl Pool {
 
     fn full() -> Error {
         Error::TooMany { what: "distinct values" }
+    }
+
+    /// Adds every value of `other`; answers with how its entries read here.
+    fn absorb(&mut self, other: &Pool) -> Result<Renamed, Error> {
+        let number = |&number: &u64| self.intern_large(Value::Number(number)).map(|id| id.0);
+        let numbers = other.numbers.iter().map(number).collect::<Result<_, _>>()?;
+        let text = |text| self.intern_large(Value::Text(text)).map(|id| id.0);
+        Ok(Renamed { numbers, texts: other.texts.iter().map(text).collect::<Result<_, _>>()? })
+    }
+}
+
+/// The entries of values that were pooled apart.
+struct Renamed {
+    numbers: Vec<u32>,
+    texts: Vec<u32>,
+}
+
+impl Renamed {
+    #[inline]
+    fn entry(&self, entry: u32) -> u32 {
+        match entry & TAG {
+            LARGE => self.numbers[(entry & !TAG) as usize],
+            TEXT => self.texts[(entry & !TAG) as usize],
+            _ => entry,
+        }
     }
 }
 
@@ -143,21 +179,14 @@ impl Values {
     /// Appends the values of event number `event`, an update or not.
     #[inline]
     pub(crate) fn push(&mut self, event: usize, update: bool, values: EventValues) {
-        let entry = |value: Option<ValueId>| value.map_or(NONE, |id| id.0);
         if self.column.is_empty() {
             if values == EventValues::NONE {
                 return;
             }
             self.column.resize(event, NONE);
         }
-        self.column.push(match values {
-            EventValues::NONE => NONE,
-            _ if update => {
-                self.pairs.push([entry(values.read), entry(values.written)]);
-                (self.pairs.len() - 1) as u32
-            }
-            EventValues { read, written } => entry(read.or(written)),
-        });
+        let entry = paired(update, values, &mut self.pairs);
+        self.column.push(entry);
     }
 
     /// Appends events without values, up to event number `end`.
@@ -165,6 +194,48 @@ impl Values {
         if !self.column.is_empty() {
             self.column.resize(end, NONE);
         }
+    }
+
+    /// Appends `batch`, whose events have `kinds`, from event number `event` on. There will be `expected` events,
+    /// as far as is known.
+    pub(crate) fn extend(&mut self, event: usize, kinds: &[Kind], batch: &BatchValues, expected: usize) {
+        if self.column.is_empty() {
+            // Exactly, for in a large trace nothing may grow by doubling; without the memory, `resize` gives up.
+            let _ = self.column.try_reserve_exact(expected);
+            self.column.resize(event, NONE);
+        }
+        self.append_column(kinds, &batch.column, batch.pairs.is_empty(), |entry| entry);
+        self.pairs.extend_from_slice(&batch.pairs);
+    }
+
+    /// Appends the values of a trace built apart, whose events have `kinds`, from event number `event` on.
+    pub(crate) fn append(&mut self, event: usize, kinds: &[Kind], other: &Values) -> Result<(), Error> {
+        if !other.any() {
+            self.skip(event + kinds.len());
+            return Ok(());
+        }
+        if self.column.is_empty() {
+            self.column.resize(event, NONE);
+        }
+        let renamed = self.pool.absorb(&other.pool)?;
+        let same = other.pairs.is_empty() && renamed.numbers.is_empty() && renamed.texts.is_empty();
+        self.append_column(kinds, &other.column, same, |entry| renamed.entry(entry));
+        self.pairs.extend(other.pairs.iter().map(|pair| pair.map(|entry| renamed.entry(entry))));
+        Ok(())
+    }
+
+    /// Appends entries as they are if they are the `same` here; else pairs are moved behind ours, and others renamed.
+    fn append_column(&mut self, kinds: &[Kind], column: &[u32], same: bool, rename: impl Fn(u32) -> u32) {
+        if same {
+            self.column.extend_from_slice(column);
+            return;
+        }
+        let before = self.pairs.len() as u32;
+        self.column.extend(kinds.iter().zip(column).map(|(&kind, &entry)| match kind {
+            _ if entry == NONE => NONE,
+            Kind::Update => entry + before,
+            _ => rename(entry),
+        }));
     }
 
     pub(crate) fn get(&self, event: usize, update: bool, reads: bool) -> EventValues {
@@ -178,6 +249,77 @@ impl Values {
             Some(&entry) if reads => EventValues { read: value(entry), written: None },
             Some(&entry) => EventValues { read: None, written: value(entry) },
         }
+    }
+}
+
+/// The entry of an event's values in a column: for an update, the place of its pair, which goes to `pairs`.
+#[inline]
+fn paired(update: bool, values: EventValues, pairs: &mut Vec<[u32; 2]>) -> u32 {
+    let entry = |value: Option<ValueId>| value.map_or(NONE, |id| id.0);
+    match values {
+        EventValues::NONE => NONE,
+        _ if update => {
+            pairs.push([entry(values.read), entry(values.written)]);
+            (pairs.len() - 1) as u32
+        }
+        EventValues { read, written } => entry(read.or(written)),
+    }
+}
+
+/// The values of a batch of events, in the form in which a trace keeps them.
+#[derive(Clone, Default, Debug)]
+pub struct BatchValues {
+    column: Vec<u32>,
+    pairs: Vec<[u32; 2]>,
+}
+
+impl BatchValues {
+    /// How many events there are.
+    pub fn len(&self) -> usize {
+        self.column.len()
+    }
+
+    /// Whether there is no event.
+    pub fn is_empty(&self) -> bool {
+        self.column.is_empty()
+    }
+
+    /// Forgets all events.
+    pub fn clear(&mut self) {
+        self.column.clear();
+        self.pairs.clear();
+    }
+
+    /// Adds the values of an event of `kind`; those that it cannot have are dropped.
+    #[inline]
+    pub fn push(&mut self, kind: Kind, values: EventValues) {
+        let entry = paired(kind == Kind::Update, carried(kind, values), &mut self.pairs);
+        self.column.push(entry);
+    }
+
+    /// Replaces the values of the event at `place`, if there is one.
+    pub fn set(&mut self, place: usize, kind: Kind, values: EventValues) {
+        if let Some(entry) = self.column.get_mut(place) {
+            *entry = paired(kind == Kind::Update, carried(kind, values), &mut self.pairs);
+        }
+    }
+
+    /// Adds events that are no updates and have at most one value, which their operations can have: as [`push`]
+    /// would, but at once.
+    ///
+    /// [`push`]: BatchValues::push
+    #[inline]
+    pub fn extend(&mut self, values: impl Iterator<Item = Option<ValueId>>) {
+        self.column.extend(values.map(|value| value.map_or(NONE, |id| id.0)));
+    }
+}
+
+/// The values that an operation of `kind` can have.
+#[inline]
+pub(crate) fn carried(kind: Kind, values: EventValues) -> EventValues {
+    EventValues {
+        read: values.read.filter(|_| kind.reads()),
+        written: values.written.filter(|_| kind.writes() && !matches!(kind, Kind::Alloc | Kind::Free)),
     }
 }
 

@@ -87,20 +87,14 @@ fn unpack_width<const W: usize>(packed: &[u8], base: u32, out: &mut [u32]) -> Op
     Some(())
 }
 
-/// The same for 64-bit numbers, given to `sink`.
+/// The same for 64-bit numbers, modulo 2^64.
 #[inline]
-pub(crate) fn unpack_long(
-    packed: &[u8],
-    width: usize,
-    base: u64,
-    count: usize,
-    mut sink: impl FnMut(u64),
-) -> Option<()> {
-    if packed.len() < bytes(count, width) + PADDING || readable(width) != width || width > WHOLE {
+pub(crate) fn unpack_long(packed: &[u8], width: usize, base: u64, out: &mut [u64]) -> Option<()> {
+    if packed.len() < bytes(out.len(), width) + PADDING || readable(width) != width || width > WHOLE {
         return None;
     }
-    for i in 0..count {
-        sink(base.wrapping_add(number(packed, i * width, width)?));
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = base.wrapping_add(number(packed, i * width, width)?);
     }
     Some(())
 }
@@ -136,14 +130,12 @@ mod tests {
                 let mut packed = [0xFF; COUNT * 8 + PADDING];
                 pack(numbers[..count].iter().copied(), width, &mut packed);
                 let packed = &packed[..bytes(count, width) + PADDING];
-                let mut read = 0;
-                unpack_long(packed, width, 3, count, |number| {
-                    assert_eq!(number, numbers[read].wrapping_add(3));
-                    assert_eq!(number, naive(packed, width, read).wrapping_add(3));
-                    read += 1;
-                })
-                .unwrap();
-                assert_eq!(read, count);
+                let mut long = [7; COUNT];
+                unpack_long(packed, width, 3, &mut long[..count]).unwrap();
+                for i in 0..count {
+                    assert_eq!(long[i], numbers[i].wrapping_add(3));
+                    assert_eq!(long[i], naive(packed, width, i).wrapping_add(3));
+                }
                 let mut short = [7; COUNT];
                 let result = unpack(packed, width, 3, &mut short[..count]);
                 assert_eq!(result.is_some(), width <= 32);
@@ -152,7 +144,7 @@ mod tests {
                 }
                 let cut = &packed[..packed.len() - 1];
                 assert_eq!(unpack(cut, width, 0, &mut short[..count]), None);
-                assert_eq!(unpack_long(cut, width, 0, count, |_| {}), None);
+                assert_eq!(unpack_long(cut, width, 0, &mut long[..count]), None);
             }
         }
     }
@@ -160,7 +152,7 @@ mod tests {
     #[test]
     fn other_widths_are_refused() {
         for width in (57..64).chain([65, 255]) {
-            assert_eq!(unpack_long(&[0; 4096], width, 0, 4, |_| {}), None);
+            assert_eq!(unpack_long(&[0; 4096], width, 0, &mut [0; 4]), None);
         }
         assert_eq!(unpack(&[0; 4096], 33, 0, &mut [0; 4]), None);
         assert_eq!([readable(0), readable(56), readable(57), readable(64)], [0, 56, 64, 64]);

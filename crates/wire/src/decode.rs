@@ -6,7 +6,7 @@ use crate::group::{self, GROUP};
 use crate::lane::{LANES, Lane};
 use crate::name::NameReader;
 use crate::predict::{Predictor, Thread};
-use crate::value::{Value, ValueDecoder};
+use crate::value::{ValueDecoder, ValueSink};
 use crate::varint::Input;
 use crate::{Chunk, Damaged, MAX_EVENTS, MAX_NAMES, Op, SPACES, Space};
 
@@ -197,13 +197,12 @@ impl Decoder {
         Some((op, target, site))
     }
 
-    /// Gives `sink` the values of `block` in order, whose events are in `columns`: of each event the one that it
-    /// read, then the one that it wrote, as far as its operation has them.
+    /// Gives `sink` the values of each event of `block` in order, whose events are in `columns`.
     pub fn values(
         &mut self,
         block: &Block<'_>,
         columns: &Columns<'_>,
-        sink: &mut impl FnMut(Value),
+        sink: &mut impl ValueSink,
     ) -> Result<(), Damaged> {
         if block.codec == Codec::Packed {
             return packed_values(block, columns, sink);
@@ -230,15 +229,11 @@ fn packed(block: &Block<'_>, columns: &mut Columns<'_>) -> Option<()> {
     [threads, ops, sites, targets].iter().chain(&others).all(Input::is_empty).then_some(())
 }
 
-fn packed_values(
-    block: &Block<'_>,
-    columns: &Columns<'_>,
-    sink: &mut impl FnMut(Value),
-) -> Result<(), Damaged> {
+fn packed_values(block: &Block<'_>, columns: &Columns<'_>, sink: &mut impl ValueSink) -> Result<(), Damaged> {
     let mut input = block.input(Lane::Values);
     let ops = columns.ops.get(..block.events).ok_or(Damaged("the columns are shorter than the block"))?;
     for ops in ops.chunks(GROUP) {
-        group::read_values(&mut input, ops, sink)?;
+        group::read_values(&mut input, ops, sink).ok_or(Damaged("a group of values makes no sense"))?;
     }
     if input.is_empty() { Ok(()) } else { Err(Damaged("there are more values than events")) }
 }

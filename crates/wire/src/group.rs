@@ -4,12 +4,12 @@
 //! it, in as many bits as the largest takes. Numbers among the values that are much wider than the rest, and values
 //! that are no numbers, are listed as exceptions behind the others.
 
+use crate::Op;
 use crate::bits::{self, PADDING};
 use crate::encode::Event;
 use crate::lane::{Lane, Lanes};
-use crate::value::{ABSENT, TEXT, Value};
+use crate::value::{ABSENT, TEXT, Value, ValueSink};
 use crate::varint::{Input, MAX_BYTES};
-use crate::{Damaged, Op};
 
 /// The number of events in each group of a block but the last.
 pub(crate) const GROUP: usize = 1 << 8;
@@ -239,42 +239,35 @@ pub(crate) fn read_ops(input: &mut Input<'_>, out: &mut [Op]) -> Option<()> {
 }
 
 /// Gives `sink` the values of a group in order, whose operations are `ops`.
-pub(crate) fn read_values(
-    input: &mut Input<'_>,
-    ops: &[Op],
-    sink: &mut impl FnMut(Value),
-) -> Result<(), Damaged> {
-    let count = ops.iter().map(|op| usize::from(op.carries_read()) + usize::from(op.carries_written())).sum();
-    values_of(input, count, sink).ok_or(Damaged("a group of values makes no sense"))
-}
-
-fn values_of(input: &mut Input<'_>, count: usize, sink: &mut impl FnMut(Value)) -> Option<()> {
+pub(crate) fn read_values(input: &mut Input<'_>, ops: &[Op], sink: &mut impl ValueSink) -> Option<()> {
     let width = input.byte()?;
     if width == NO_VALUES {
-        (0..count).for_each(|_| sink(Value::Absent));
+        ops.iter().for_each(|&op| sink.event(op, Value::Absent, Value::Absent));
         return Some(());
     }
-    let (width, base, mut exceptions) = (usize::from(width), input.number()?, input.length()?);
-    let mut scratch = [0; VALUES * 8 + PADDING];
+    let count = ops.iter().map(|op| usize::from(op.carries_read()) + usize::from(op.carries_written())).sum();
+    let (width, base, exceptions) = (usize::from(width), input.number()?, input.length()?);
+    let (mut numbers, mut scratch) = ([0; VALUES], [0; VALUES * 8 + PADDING]);
+    let numbers = numbers.get_mut(..count)?;
     let packed = input.padded(bits::bytes(count, width), &mut scratch)?;
-    if exceptions == 0 {
-        return bits::unpack_long(packed, width, base, count, |number| sink(Value::Number(number)));
+    bits::unpack_long(packed, width, base, numbers)?;
+    if exceptions == 0 && sink.numbers(ops, numbers) {
+        return Some(());
     }
     let mut values = [Value::Absent; VALUES];
-    let values = values.get_mut(..count)?;
-    let mut at = 0;
-    bits::unpack_long(packed, width, base, count, |number| {
-        values[at] = Value::Number(number);
-        at += 1;
-    })?;
-    at = 0;
-    while exceptions > 0 {
-        exceptions -= 1;
+    values.iter_mut().zip(&*numbers).for_each(|(value, &number)| *value = Value::Number(number));
+    let mut at = 0usize;
+    for _ in 0..exceptions {
         at = input.length()?.checked_add(at)?;
-        *values.get_mut(at)? = exception(input, base)?;
+        *values.get_mut(..count)?.get_mut(at)? = exception(input, base)?;
         at += 1;
     }
-    values.iter().for_each(|&value| sink(value));
+    let mut values = values.into_iter();
+    let mut next = |there: bool| if there { values.next().unwrap_or_default() } else { Value::Absent };
+    for &op in ops {
+        let (read, written) = (next(op.carries_read()), next(op.carries_written()));
+        sink.event(op, read, written);
+    }
     Some(())
 }
 

@@ -37,7 +37,7 @@ pub use encode::{Closed, Encoder, Event, Full};
 pub use lane::{LANES, MIN_BUFFER_BYTES};
 pub use name::{Name, NameReader};
 pub use op::{Op, SPACES, Space};
-pub use value::Value;
+pub use value::{Value, ValueSink};
 
 /// The most events in a block.
 pub const MAX_EVENTS: usize = 1 << 16;

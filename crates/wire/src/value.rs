@@ -34,6 +34,24 @@ impl Value {
     }
 }
 
+/// Takes the values of events, one event after another.
+pub trait ValueSink {
+    /// Takes what an event read and wrote; absent where its operation has no such value.
+    fn event(&mut self, op: Op, read: Value, written: Value);
+
+    /// Takes the values of events with the operations `ops` at once: all of them numbers, as many as the operations
+    /// have values. Answers whether it did; else they come one by one.
+    fn numbers(&mut self, _ops: &[Op], _numbers: &[u64]) -> bool {
+        false
+    }
+}
+
+impl<F: FnMut(Op, Value, Value)> ValueSink for F {
+    fn event(&mut self, op: Op, read: Value, written: Value) {
+        self(op, read, written);
+    }
+}
+
 /// The last value of each variable, and the last step at each site.
 #[derive(Clone, Debug)]
 struct Memory {
@@ -132,23 +150,24 @@ impl ValueDecoder {
         ValueDecoder { memory: ValueEncoder::new().memory }
     }
 
-    /// Gives `sink` each value of a block in order: first the read, then the written one of each event.
+    /// Gives `sink` the values of each event of a block in order.
     pub(crate) fn decode(
         &mut self,
         stream: &[u8],
         events: impl Iterator<Item = (Op, u32, u32)>,
-        sink: &mut impl FnMut(Value),
+        sink: &mut impl ValueSink,
     ) -> Result<(), Damaged> {
         self.memory.clear();
         let mut input = Input::new(stream);
         let mut expected = next_exception(&mut input)?;
         for (op, variable, site) in events {
-            for writes in [false, true] {
+            let mut values = [Value::Absent; 2];
+            for (writes, value) in [false, true].into_iter().zip(&mut values) {
                 if !(if writes { op.carries_written() } else { op.carries_read() }) {
                     continue;
                 }
                 let last = self.memory.last(variable);
-                let value = match expected.checked_sub(1) {
+                *value = match expected.checked_sub(1) {
                     Some(rest) => {
                         expected = rest;
                         self.memory.expected(last, site, writes)
@@ -159,9 +178,10 @@ impl ValueDecoder {
                         value
                     }
                 };
-                self.memory.learn(variable, last, site, writes, value);
-                sink(value);
+                self.memory.learn(variable, last, site, writes, *value);
             }
+            let [read, written] = values;
+            sink.event(op, read, written);
         }
         if input.is_empty() { Ok(()) } else { Err(Damaged("there are more values than events")) }
     }

@@ -70,15 +70,12 @@ fn decode(bytes: &[u8]) -> (Vec<Event>, Vec<(Space, Vec<u8>)>) {
             Columns { ops: &mut ops, threads: &mut threads, targets: &mut targets, sites: &mut sites };
         decoder.events(&block, &mut columns).unwrap();
         let mut values = Vec::new();
-        decoder.values(&block, &columns, &mut |value| values.push(value)).unwrap();
-        let mut values = values.into_iter();
-        for i in 0..n {
-            let op = ops[i];
-            let mut value = |there: bool| if there { values.next().unwrap() } else { Value::Absent };
-            let (read, written) = (value(op.carries_read()), value(op.carries_written()));
+        decoder.values(&block, &columns, &mut |op, read, written| values.push((op, read, written))).unwrap();
+        assert_eq!(values.len(), n);
+        for (i, (op, read, written)) in values.into_iter().enumerate() {
+            assert_eq!(op, ops[i]);
             events.push(Event { thread: threads[i], op, target: targets[i], site: sites[i], read, written });
         }
-        assert_eq!(values.next(), None);
         let mut reader = block.names();
         while let Some((space, name)) = reader.next_name().unwrap() {
             let mut text = [name.shared, name.rest].concat();

@@ -10,6 +10,7 @@ mod codes;
 mod names;
 mod read;
 mod scan;
+mod values;
 mod write;
 
 #[cfg(test)]

@@ -7,11 +7,12 @@
 use std::sync::mpsc;
 use std::thread;
 
-use reweave_trace::{Batch, Builder, EventValues, Kind, Value, ValueId};
+use reweave_trace::{Batch, Builder, Kind};
 use reweave_wire::{Block, Columns, Damaged, Decoder, Op, Space};
 
 use super::names::{Ids, Refused};
 use super::scan::{Located, Scan, scan};
+use super::values::DecodedValues;
 use super::{codes, malformed};
 use crate::error::Malformed;
 
@@ -26,7 +27,7 @@ pub(crate) struct Read {
 /// Reads a file on up to `jobs` threads.
 pub(crate) fn read(bytes: &[u8], jobs: usize) -> Result<Read, Malformed> {
     let scan = scan(bytes)?;
-    let mut whole = Whole { bytes, builder: Builder::new(), ids: Ids::default(), values: Vec::new() };
+    let mut whole = Whole { bytes, builder: Builder::new(), ids: Ids::default() };
     let events = usize::try_from(scan.events).ok().filter(|&events| events < u32::MAX as usize);
     events
         .ok_or(reweave_trace::Error::TooMany { what: "events" })
@@ -54,8 +55,8 @@ struct Decoded {
     threads: Vec<u32>,
     targets: Vec<u32>,
     sites: Vec<u32>,
-    /// What each event read, then wrote, where its operation has that; empty where there are no values.
-    values: Vec<reweave_wire::Value>,
+    /// Empty where there are no values.
+    values: DecodedValues,
 }
 
 impl Decoded {
@@ -96,7 +97,7 @@ impl<'b> Worker<'b> {
         let mut columns = Columns { ops, threads, targets, sites };
         self.decoder.events(&block, &mut columns)?;
         if block.has_values() {
-            self.decoder.values(&block, &columns, &mut |value| values.push(value))?;
+            self.decoder.values(&block, &columns, values)?;
         }
         kinds.clear();
         kinds.extend(columns.ops.iter().map(|&op| codes::kind(op)));
@@ -113,7 +114,6 @@ struct Whole<'b> {
     bytes: &'b [u8],
     builder: Builder,
     ids: Ids,
-    values: Vec<EventValues>,
 }
 
 impl Whole<'_> {
@@ -158,14 +158,14 @@ impl Whole<'_> {
             Refused::Trace(error) => malformed(located.at, error.to_string()),
         })?;
         self.rename(decoded)
-            .and_then(|()| self.intern_values(decoded))
+            .and_then(|()| decoded.values.intern(&decoded.kinds, &mut self.builder, &self.ids))
             .ok_or_else(|| damaged(located, Damaged("an event refers to a name that is not defined")))?;
         let batch = Batch {
             kinds: &decoded.kinds,
             threads: &decoded.threads,
             targets: &decoded.targets,
             sites: &decoded.sites,
-            values: &self.values,
+            values: decoded.values.batch(),
         };
         self.builder.extend(&batch).map_err(|error| malformed(located.at, error.to_string()))
     }
@@ -190,34 +190,6 @@ impl Whole<'_> {
             }
         }
         Some(())
-    }
-
-    /// Gives each event its values.
-    fn intern_values(&mut self, decoded: &Decoded) -> Option<()> {
-        self.values.clear();
-        if decoded.values.is_empty() {
-            return Some(());
-        }
-        let mut values = decoded.values.iter();
-        for op in &decoded.ops {
-            let (mut read, mut written) = (None, None);
-            if op.carries_read() {
-                read = self.value(*values.next()?)?;
-            }
-            if op.carries_written() {
-                written = self.value(*values.next()?)?;
-            }
-            self.values.push(EventValues { read, written });
-        }
-        Some(())
-    }
-
-    fn value(&mut self, value: reweave_wire::Value) -> Option<Option<ValueId>> {
-        Some(match value {
-            reweave_wire::Value::Absent => None,
-            reweave_wire::Value::Number(number) => Some(self.builder.value(Value::Number(number)).ok()?),
-            reweave_wire::Value::Text(id) => Some(self.ids.text(id)?),
-        })
     }
 
     fn finish(mut self, scan: Scan) -> Result<Read, Malformed> {

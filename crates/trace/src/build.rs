@@ -243,11 +243,16 @@ impl Builder {
 
     fn check(self, repairs: Option<&mut Repairs>) -> Result<Trace, Error> {
         let Builder { columns, values, names, capabilities } = self;
+        // Without an early exit this takes no time, and most traces have no objects.
+        let lifetime = |kind: Kind| matches!(kind, Kind::Alloc | Kind::Free);
+        let any = columns.kinds.iter().fold(false, |any, &kind| any | lifetime(kind));
+        let events = if any { columns.kinds.len() } else { 0 };
         let lifetimes = columns
             .kinds
             .iter()
             .zip(&columns.targets)
-            .filter(|(kind, _)| matches!(kind, Kind::Alloc | Kind::Free))
+            .take(events)
+            .filter(|(kind, _)| lifetime(**kind))
             .map(|(_, &target)| VarId(target));
         let objects = Objects::new(names.space(Space::Variable), lifetimes)?;
         let (names, objects) = (Arc::new(names), Arc::new(objects));

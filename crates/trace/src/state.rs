@@ -12,20 +12,18 @@ use crate::{EventId, LockId, Objects, ThreadId, VarId};
 #[derive(Clone, Default, Debug)]
 pub struct Holds {
     locks: Vec<LockHolds>,
-    holds: HashMap<(ThreadId, LockId), Depth>,
+    /// How many shared acquires of a lock by a thread are open, where there is one.
+    shared: HashMap<(ThreadId, LockId), u32>,
 }
 
+/// One thread at most holds a lock exclusively, so that this, which is what nearly all locks are used for, needs no map.
 #[derive(Clone, Copy, Default, Debug)]
 struct LockHolds {
     exclusive: Option<ThreadId>,
+    /// How many of its exclusive acquires are open.
+    depth: u32,
     /// How many threads hold it shared.
     sharers: u32,
-}
-
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-struct Depth {
-    exclusive: u32,
-    shared: u32,
 }
 
 impl Holds {
@@ -35,80 +33,82 @@ impl Holds {
     }
 
     /// Whether another thread than `thread` holds `lock` exclusively.
+    #[inline]
     pub fn exclusive_elsewhere(&self, thread: ThreadId, lock: LockId) -> bool {
         self.lock(lock).exclusive.is_some_and(|holder| holder != thread)
     }
 
     /// Whether another thread than `thread` holds `lock` in any way.
+    #[inline]
     pub fn held_elsewhere(&self, thread: ThreadId, lock: LockId) -> bool {
         let own = u32::from(self.shared_depth(thread, lock) > 0);
         self.exclusive_elsewhere(thread, lock) || self.lock(lock).sharers > own
     }
 
     /// How many exclusive acquires of `lock` by `thread` are open.
+    #[inline]
     pub fn exclusive_depth(&self, thread: ThreadId, lock: LockId) -> u32 {
-        self.holds.get(&(thread, lock)).map_or(0, |depth| depth.exclusive)
+        let holds = self.lock(lock);
+        if holds.exclusive == Some(thread) { holds.depth } else { 0 }
     }
 
     /// How many shared acquires of `lock` by `thread` are open.
+    #[inline]
     pub fn shared_depth(&self, thread: ThreadId, lock: LockId) -> u32 {
-        self.holds.get(&(thread, lock)).map_or(0, |depth| depth.shared)
+        match self.lock(lock).sharers {
+            0 => 0,
+            _ => self.shared.get(&(thread, lock)).copied().unwrap_or(0),
+        }
     }
 
     /// Runs an exclusive acquire, which must be possible.
+    #[inline]
     pub fn acquire(&mut self, thread: ThreadId, lock: LockId) {
-        self.depth_mut(thread, lock).exclusive += 1;
-        self.lock_mut(lock).exclusive = Some(thread);
+        let holds = self.lock_mut(lock);
+        holds.exclusive = Some(thread);
+        holds.depth += 1;
     }
 
     /// Runs the release of an exclusive acquire, which must be open.
-    pub fn release(&mut self, thread: ThreadId, lock: LockId) {
-        let depth = self.depth_mut(thread, lock);
-        depth.exclusive -= 1;
-        if depth.exclusive == 0 {
-            self.lock_mut(lock).exclusive = None;
-            self.forget_if_free(thread, lock);
+    #[inline]
+    pub fn release(&mut self, _thread: ThreadId, lock: LockId) {
+        let holds = self.lock_mut(lock);
+        holds.depth -= 1;
+        if holds.depth == 0 {
+            holds.exclusive = None;
         }
     }
 
     /// Runs a shared acquire, which must be possible.
     pub fn acquire_shared(&mut self, thread: ThreadId, lock: LockId) {
-        let depth = self.depth_mut(thread, lock);
-        depth.shared += 1;
-        if depth.shared == 1 {
+        let depth = self.shared.entry((thread, lock)).or_default();
+        *depth += 1;
+        if *depth == 1 {
             self.lock_mut(lock).sharers += 1;
         }
     }
 
     /// Runs the release of a shared acquire, which must be open.
     pub fn release_shared(&mut self, thread: ThreadId, lock: LockId) {
-        let depth = self.depth_mut(thread, lock);
-        depth.shared -= 1;
-        if depth.shared == 0 {
+        let depth = self.shared.entry((thread, lock)).or_default();
+        *depth -= 1;
+        if *depth == 0 {
+            self.shared.remove(&(thread, lock));
             self.lock_mut(lock).sharers -= 1;
-            self.forget_if_free(thread, lock);
         }
     }
 
+    #[inline]
     fn lock(&self, lock: LockId) -> LockHolds {
         self.locks.get(lock.index()).copied().unwrap_or_default()
     }
 
+    #[inline]
     fn lock_mut(&mut self, lock: LockId) -> &mut LockHolds {
         if self.locks.len() <= lock.index() {
             self.locks.resize(lock.index() + 1, LockHolds::default());
         }
         &mut self.locks[lock.index()]
-    }
-
-    fn depth_mut(&mut self, thread: ThreadId, lock: LockId) -> &mut Depth {
-        self.holds.entry((thread, lock)).or_default()
-    }
-
-    fn forget_if_free(&mut self, thread: ThreadId, lock: LockId) {
-        if self.holds.get(&(thread, lock)) == Some(&Depth::default()) {
-            self.holds.remove(&(thread, lock));
-        }
     }
 }
 

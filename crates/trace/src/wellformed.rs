@@ -45,7 +45,9 @@ pub(crate) fn check(trace: &mut Trace, repairs: Option<&mut Repairs>) -> Result<
     let mut pass = Pass::new(trace, repairs);
     pass.rename_threads()?;
     for id in pass.trace.ids() {
-        pass.visit(id)?;
+        if !pass.visit_access(id)? {
+            pass.visit(id)?;
+        }
     }
     if pass.values.failed() {
         trace.values.clear();
@@ -68,6 +70,7 @@ struct Pass<'t> {
     threads: Vec<ThreadState>,
     holds: Holds,
     objects: ObjectNames,
+    has_objects: bool,
     values: ValueCheck,
 }
 
@@ -79,7 +82,24 @@ impl<'t> Pass<'t> {
         let threads = vec![ThreadState::default(); trace.count(Space::Thread)];
         let values = ValueCheck::new(trace);
         let objects = ObjectNames::new(trace);
-        Pass { trace, repairs, threads, holds: Holds::new(), objects, values }
+        let has_objects = !trace.objects().is_empty();
+        Pass { trace, repairs, threads, holds: Holds::new(), objects, has_objects, values }
+    }
+
+    /// The same as [`Pass::visit`] for an access in a trace without objects, which most events are; else it answers
+    /// `false` and does nothing.
+    #[inline]
+    fn visit_access(&mut self, id: EventId) -> Result<bool, Error> {
+        let kind = self.trace.kind(id);
+        let state = &mut self.threads[self.trace.thread(id).index()];
+        if kind > Kind::Update || self.has_objects || !state.joins.is_empty() {
+            return Ok(false);
+        }
+        state.runs = true;
+        if let Some((defect, other)) = self.values.access(self.trace, id, kind) {
+            self.report(id, defect, other)?;
+        }
+        Ok(true)
     }
 
     fn visit(&mut self, id: EventId) -> Result<(), Error> {
@@ -169,20 +189,25 @@ impl<'t> Pass<'t> {
 
     /// `fork(151)` where no thread is called `151` but one is called `T151` means the latter.
     fn rename_threads(&mut self) -> Result<(), Error> {
+        let names = self.trace.names.space(Space::Thread);
+        let mut meant: Vec<Option<u32>> = (0..names.len() as u32)
+            .map(|id| {
+                let name = names.get(id);
+                let number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+                number.then(|| names.find(&format!("T{name}"))).flatten()
+            })
+            .collect();
+        if meant.iter().all(Option::is_none) {
+            return Ok(());
+        }
         // A skipped position still shows what its thread is called.
         let mut runs = vec![false; self.threads.len()];
         for thread in &self.trace.columns.threads {
             runs[thread.index()] = true;
         }
-        let names = self.trace.names.space(Space::Thread);
-        let meant: Vec<Option<u32>> = (0..names.len() as u32)
-            .map(|id| {
-                let name = names.get(id);
-                let number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
-                let meant = (number && !runs[id as usize]).then(|| names.find(&format!("T{name}")))?;
-                meant.filter(|&meant| runs[meant as usize])
-            })
-            .collect();
+        for (id, meant) in meant.iter_mut().enumerate() {
+            *meant = meant.filter(|&meant| !runs[id] && runs[meant as usize]);
+        }
         if meant.iter().all(Option::is_none) {
             return Ok(());
         }

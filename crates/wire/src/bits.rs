@@ -49,18 +49,38 @@ pub(crate) fn pack(numbers: impl Iterator<Item = u64>, width: usize, out: &mut [
     put(at, word);
 }
 
-/// Reads 32-bit numbers from `packed`, which goes on for [`PADDING`] bytes; adds `base` to each, modulo 2^32.
-/// Nothing where the width is no width or `packed` is too short.
+/// Reads numbers from `packed`, which goes on for [`PADDING`] bytes; adds `base` to each, modulo 2^32. Nothing where
+/// the width is no width or `packed` is too short.
 #[inline]
 pub(crate) fn unpack(packed: &[u8], width: usize, base: u32, out: &mut [u32]) -> Option<()> {
     if packed.len() < bytes(out.len(), width) + PADDING {
         return None;
     }
+    by_width(packed, width, out, |number| base.wrapping_add(number as u32))
+}
+
+/// The same for 64-bit numbers, modulo 2^64.
+#[inline]
+pub(crate) fn unpack_long(packed: &[u8], width: usize, base: u64, out: &mut [u64]) -> Option<()> {
+    if packed.len() < bytes(out.len(), width) + PADDING || readable(width) != width || width > WHOLE {
+        return None;
+    }
+    if width <= 32 {
+        return by_width(packed, width, out, |number| base.wrapping_add(number));
+    }
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = base.wrapping_add(number(packed, i * width, width)?);
+    }
+    Some(())
+}
+
+#[inline]
+fn by_width<T: Copy>(packed: &[u8], width: usize, out: &mut [T], of: impl Fn(u64) -> T) -> Option<()> {
     macro_rules! by_width {
         ($($width:literal)*) => {
             match width {
-                0 => out.fill(base),
-                $($width => unpack_width::<$width>(packed, base, out)?,)*
+                0 => out.fill(of(0)),
+                $($width => unpack_width::<$width, T>(packed, out, of)?,)*
                 _ => return None,
             }
         };
@@ -71,30 +91,18 @@ pub(crate) fn unpack(packed: &[u8], width: usize, base: u32, out: &mut [u32]) ->
 
 /// Eight numbers take `W` bytes, so that all offsets and shifts are known.
 #[inline(never)]
-fn unpack_width<const W: usize>(packed: &[u8], base: u32, out: &mut [u32]) -> Option<()> {
+fn unpack_width<const W: usize, T>(packed: &[u8], out: &mut [T], of: impl Fn(u64) -> T) -> Option<()> {
     let (eights, rest) = out.as_chunks_mut::<8>();
     let mut at = 0;
     for eight in eights {
         let window = packed.get(at..at + W + PADDING)?;
         for (i, out) in eight.iter_mut().enumerate() {
-            *out = base.wrapping_add(number(window, i * W, W)? as u32);
+            *out = of(number(window, i * W, W)?);
         }
         at += W;
     }
     for (i, out) in rest.iter_mut().enumerate() {
-        *out = base.wrapping_add(number(packed.get(at..)?, i * W, W)? as u32);
-    }
-    Some(())
-}
-
-/// The same for 64-bit numbers, modulo 2^64.
-#[inline]
-pub(crate) fn unpack_long(packed: &[u8], width: usize, base: u64, out: &mut [u64]) -> Option<()> {
-    if packed.len() < bytes(out.len(), width) + PADDING || readable(width) != width || width > WHOLE {
-        return None;
-    }
-    for (i, out) in out.iter_mut().enumerate() {
-        *out = base.wrapping_add(number(packed, i * width, width)?);
+        *out = of(number(packed.get(at..)?, i * W, W)?);
     }
     Some(())
 }

@@ -2,7 +2,7 @@
 
 use crate::chunk::Codec;
 use crate::control::{self, Control, MANY_HITS};
-use crate::group::{self, GROUP};
+use crate::group::{GROUP, GroupReader};
 use crate::lane::{LANES, Lane};
 use crate::name::NameReader;
 use crate::predict::{Predictor, Thread};
@@ -91,11 +91,12 @@ pub struct Columns<'c> {
 pub struct Decoder {
     predictor: Predictor,
     values: ValueDecoder,
+    groups: GroupReader,
 }
 
 impl Default for Decoder {
     fn default() -> Decoder {
-        Decoder { predictor: Predictor::new(), values: ValueDecoder::new() }
+        Decoder { predictor: Predictor::new(), values: ValueDecoder::new(), groups: GroupReader::new() }
     }
 }
 
@@ -111,7 +112,7 @@ impl Decoder {
         let targets = columns.targets.get_mut(..count).ok_or(room)?;
         let sites = columns.sites.get_mut(..count).ok_or(room)?;
         if block.codec == Codec::Packed {
-            return packed(block, &mut Columns { ops, threads, targets, sites })
+            return packed(&mut self.groups, block, &mut Columns { ops, threads, targets, sites })
                 .ok_or(Damaged("a group of events makes no sense"));
         }
         self.predictor.reset(block.base);
@@ -205,7 +206,7 @@ impl Decoder {
         sink: &mut impl ValueSink,
     ) -> Result<(), Damaged> {
         if block.codec == Codec::Packed {
-            return packed_values(block, columns, sink);
+            return packed_values(&mut self.groups, block, columns, sink);
         }
         let rows = columns.ops.iter().zip(columns.targets.iter()).zip(columns.sites.iter());
         let events = rows.take(block.events).map(|((&op, &target), &site)| (op, target, site));
@@ -214,26 +215,31 @@ impl Decoder {
 }
 
 /// Fills `columns`, which are as long as the block, with its packed events.
-fn packed(block: &Block<'_>, columns: &mut Columns<'_>) -> Option<()> {
+fn packed(reader: &mut GroupReader, block: &Block<'_>, columns: &mut Columns<'_>) -> Option<()> {
     let [mut threads, mut ops, mut sites, mut targets] =
         [Lane::Threads, Lane::Ops, Lane::Sites, Lane::Targets].map(|lane| block.input(lane));
     let groups = columns.ops.chunks_mut(GROUP).zip(columns.threads.chunks_mut(GROUP));
     let groups = groups.zip(columns.sites.chunks_mut(GROUP)).zip(columns.targets.chunks_mut(GROUP));
     for (((group_ops, group_threads), group_sites), group_targets) in groups {
-        group::read_column(&mut threads, group_threads)?;
-        group::read_ops(&mut ops, group_ops)?;
-        group::read_column(&mut sites, group_sites)?;
-        group::read_column(&mut targets, group_targets)?;
+        reader.column(&mut threads, group_threads)?;
+        reader.ops(&mut ops, group_ops)?;
+        reader.column(&mut sites, group_sites)?;
+        reader.column(&mut targets, group_targets)?;
     }
     let others = [Lane::Control, Lane::Hits].map(|lane| block.input(lane));
     [threads, ops, sites, targets].iter().chain(&others).all(Input::is_empty).then_some(())
 }
 
-fn packed_values(block: &Block<'_>, columns: &Columns<'_>, sink: &mut impl ValueSink) -> Result<(), Damaged> {
+fn packed_values(
+    reader: &mut GroupReader,
+    block: &Block<'_>,
+    columns: &Columns<'_>,
+    sink: &mut impl ValueSink,
+) -> Result<(), Damaged> {
     let mut input = block.input(Lane::Values);
     let ops = columns.ops.get(..block.events).ok_or(Damaged("the columns are shorter than the block"))?;
     for ops in ops.chunks(GROUP) {
-        group::read_values(&mut input, ops, sink).ok_or(Damaged("a group of values makes no sense"))?;
+        reader.values(&mut input, ops, sink).ok_or(Damaged("a group of values makes no sense"))?;
     }
     if input.is_empty() { Ok(()) } else { Err(Damaged("there are more values than events")) }
 }

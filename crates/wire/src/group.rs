@@ -217,52 +217,87 @@ impl Frame {
     }
 }
 
-/// Reads a column of a group.
-pub(crate) fn read_column(input: &mut Input<'_>, out: &mut [u32]) -> Option<()> {
+/// Reads groups. It keeps what it needs room for, as clearing that for each group would take longer than reading.
+#[derive(Clone, Debug)]
+pub(crate) struct GroupReader {
+    scratch: [u8; VALUES * 8 + PADDING],
+    codes: [u32; GROUP],
+    numbers: [u64; VALUES],
+}
+
+impl GroupReader {
+    pub(crate) fn new() -> GroupReader {
+        GroupReader { scratch: [0; VALUES * 8 + PADDING], codes: [0; GROUP], numbers: [0; VALUES] }
+    }
+
+    /// Reads a column of a group.
+    pub(crate) fn column(&mut self, input: &mut Input<'_>, out: &mut [u32]) -> Option<()> {
+        column(&mut self.scratch, input, out)
+    }
+
+    /// Reads the operations of a group.
+    pub(crate) fn ops(&mut self, input: &mut Input<'_>, out: &mut [Op]) -> Option<()> {
+        let codes = self.codes.get_mut(..out.len())?;
+        column(&mut self.scratch, input, codes)?;
+        let mut known = true;
+        for (op, &code) in out.iter_mut().zip(&*codes) {
+            known &= (code as usize) < Op::ALL.len();
+            *op = Op::from_code(code as u8).unwrap_or(Op::Skip);
+        }
+        known.then_some(())
+    }
+
+    /// Gives `sink` the values of a group in order, whose operations are `ops`.
+    pub(crate) fn values(
+        &mut self,
+        input: &mut Input<'_>,
+        ops: &[Op],
+        sink: &mut impl ValueSink,
+    ) -> Option<()> {
+        let width = input.byte()?;
+        if width == NO_VALUES {
+            ops.iter().for_each(|&op| sink.event(op, Value::Absent, Value::Absent));
+            return Some(());
+        }
+        let count = ops
+            .iter()
+            .fold(0, |count, op| count + usize::from(op.carries_read()) + usize::from(op.carries_written()));
+        let (width, base, exceptions) = (usize::from(width), input.number()?, input.length()?);
+        let numbers = self.numbers.get_mut(..count)?;
+        let packed = input.padded(bits::bytes(count, width), &mut self.scratch)?;
+        bits::unpack_long(packed, width, base, numbers)?;
+        if exceptions == 0 && sink.numbers(ops, numbers) {
+            return Some(());
+        }
+        with_exceptions(input, base, exceptions, numbers, ops, sink)
+    }
+}
+
+fn column(scratch: &mut [u8], input: &mut Input<'_>, out: &mut [u32]) -> Option<()> {
     let (width, base) = (usize::from(input.byte()?), input.small()?);
-    let mut scratch = [0; GROUP * 4 + PADDING];
-    let packed = input.padded(bits::bytes(out.len(), width), &mut scratch)?;
+    let packed = input.padded(bits::bytes(out.len(), width), scratch)?;
     bits::unpack(packed, width, base, out)
 }
 
-/// Reads the operations of a group.
-pub(crate) fn read_ops(input: &mut Input<'_>, out: &mut [Op]) -> Option<()> {
-    let mut codes = [0; GROUP];
-    let codes = codes.get_mut(..out.len())?;
-    read_column(input, codes)?;
-    let mut known = true;
-    for (op, &code) in out.iter_mut().zip(&*codes) {
-        known &= (code as usize) < Op::ALL.len();
-        *op = Op::from_code(code as u8).unwrap_or(Op::Skip);
-    }
-    known.then_some(())
-}
-
-/// Gives `sink` the values of a group in order, whose operations are `ops`.
-pub(crate) fn read_values(input: &mut Input<'_>, ops: &[Op], sink: &mut impl ValueSink) -> Option<()> {
-    let width = input.byte()?;
-    if width == NO_VALUES {
-        ops.iter().for_each(|&op| sink.event(op, Value::Absent, Value::Absent));
-        return Some(());
-    }
-    let count = ops.iter().map(|op| usize::from(op.carries_read()) + usize::from(op.carries_written())).sum();
-    let (width, base, exceptions) = (usize::from(width), input.number()?, input.length()?);
-    let (mut numbers, mut scratch) = ([0; VALUES], [0; VALUES * 8 + PADDING]);
-    let numbers = numbers.get_mut(..count)?;
-    let packed = input.padded(bits::bytes(count, width), &mut scratch)?;
-    bits::unpack_long(packed, width, base, numbers)?;
-    if exceptions == 0 && sink.numbers(ops, numbers) {
-        return Some(());
-    }
+#[inline(never)]
+fn with_exceptions(
+    input: &mut Input<'_>,
+    base: u64,
+    exceptions: usize,
+    numbers: &[u64],
+    ops: &[Op],
+    sink: &mut impl ValueSink,
+) -> Option<()> {
     let mut values = [Value::Absent; VALUES];
-    values.iter_mut().zip(&*numbers).for_each(|(value, &number)| *value = Value::Number(number));
+    values.iter_mut().zip(numbers).for_each(|(value, &number)| *value = Value::Number(number));
+    let values = values.get_mut(..numbers.len())?;
     let mut at = 0usize;
     for _ in 0..exceptions {
         at = input.length()?.checked_add(at)?;
-        *values.get_mut(..count)?.get_mut(at)? = exception(input, base)?;
+        *values.get_mut(at)? = exception(input, base)?;
         at += 1;
     }
-    let mut values = values.into_iter();
+    let mut values = values.iter().copied();
     let mut next = |there: bool| if there { values.next().unwrap_or_default() } else { Value::Absent };
     for &op in ops {
         let (read, written) = (next(op.carries_read()), next(op.carries_written()));

@@ -9,10 +9,16 @@ pub(super) struct ValueCheck {
     active: bool,
     failed: bool,
     complete: bool,
+    /// Per variable, where the trace has no objects, the event that tells its value: the last write or, before the
+    /// first, the first read.
+    plain: Option<Vec<Option<Known>>>,
     memory: Memory,
-    /// Per variable, the first read of its initial value, and the value.
+    /// Per variable, where the trace has objects, the first read of its initial value, and the value.
     initial: Vec<Option<(EventId, ValueId)>>,
 }
+
+/// An event that tells a value, and the value where it is known.
+type Known = (EventId, Option<ValueId>);
 
 impl ValueCheck {
     pub(super) fn new(trace: &Trace) -> ValueCheck {
@@ -22,8 +28,9 @@ impl ValueCheck {
             active,
             failed: false,
             complete: trace.capabilities.values,
+            plain: trace.objects().is_empty().then(|| vec![None; variables]),
             memory: Memory::new(),
-            initial: vec![None; variables],
+            initial: Vec::new(),
         }
     }
 
@@ -38,11 +45,44 @@ impl ValueCheck {
             return None;
         }
         let access = op.access()?;
+        if self.plain.is_some() {
+            return self.access(trace, id, op.kind());
+        }
         let found = self.judge(trace, id, op);
         if access.lifetime {
             self.memory.write_object(access.variable, id);
         } else if access.writes {
             self.memory.write(access.variable, id);
+        }
+        if found.is_some() {
+            self.failed = true;
+            self.active = false;
+        }
+        found
+    }
+
+    /// The same as [`ValueCheck::run`] for an access of `kind` in a trace without objects.
+    #[inline]
+    pub(super) fn access(&mut self, trace: &Trace, id: EventId, kind: Kind) -> Option<Found> {
+        if !self.active {
+            return None;
+        }
+        let values = trace.values.get(id.index(), kind == Kind::Update, kind.reads());
+        let known = self.plain.as_mut()?.get_mut(trace.columns.targets[id.index()] as usize)?;
+        let lacks = kind.reads() && values.read.is_none() || kind.writes() && values.written.is_none();
+        let found = match (*known, values.read) {
+            _ if self.complete && lacks => Some((Defect::MissingValue, None)),
+            (Some((writer, Some(value))), Some(read)) if value != read => {
+                Some((Defect::ValueDisagrees, Some(writer)))
+            }
+            (None, Some(_)) => {
+                *known = Some((id, values.read));
+                None
+            }
+            _ => None,
+        };
+        if kind.writes() {
+            *known = Some((id, values.written));
         }
         if found.is_some() {
             self.failed = true;

@@ -101,6 +101,16 @@ impl Builder {
         kind.space().map_or(Ok(0), |space| self.names.space_mut(space).intern(name))
     }
 
+    /// The number of the name that is `number` in decimal: of a site where there is no space.
+    #[inline]
+    pub fn numbered(&mut self, space: Option<Space>, number: u64) -> Result<u32, Error> {
+        let table = match space {
+            Some(space) => self.names.space_mut(space),
+            None => &mut self.names.sites,
+        };
+        table.intern_number(number)
+    }
+
     /// The id of a value.
     #[inline]
     pub fn value(&mut self, value: Value<'_>) -> Result<ValueId, Error> {

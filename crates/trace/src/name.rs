@@ -76,12 +76,10 @@ impl Table {
     #[inline]
     pub fn intern(&mut self, name: &str) -> Result<u32, Error> {
         if let Some(number) = number(name) {
-            if let Some(id) = self.numbers.find(number) {
-                return Ok(id);
-            }
-            let id = self.add(name)?;
-            self.numbers.insert(number, id, self.hasher.hash_one(0_u8));
-            return Ok(id);
+            return match self.numbers.find(number) {
+                Some(id) => Ok(id),
+                None => self.add_number(number, name),
+            };
         }
         let hash = self.hash(name);
         if let Some(id) = self.find_word(name, hash) {
@@ -89,6 +87,24 @@ impl Table {
         }
         let id = self.add(name)?;
         self.words.insert_unique(Word::place(hash), Word { hash, id }, |word| Word::place(word.hash));
+        Ok(id)
+    }
+
+    /// The number of the name that is `number` in decimal, a new one where it has none yet.
+    #[inline]
+    pub fn intern_number(&mut self, number: u64) -> Result<u32, Error> {
+        if let Some(id) = self.numbers.find(number) {
+            return Ok(id);
+        }
+        let (digits, start) = decimal(number);
+        // Digits are text.
+        let name = std::str::from_utf8(&digits[start..]).unwrap_or_default();
+        if digits.len() - start > MAX_DIGITS { self.intern(name) } else { self.add_number(number, name) }
+    }
+
+    fn add_number(&mut self, number: u64, name: &str) -> Result<u32, Error> {
+        let id = self.add(name)?;
+        self.numbers.insert(number, id, self.hasher.hash_one(0_u8));
         Ok(id)
     }
 
@@ -131,11 +147,32 @@ impl Table {
     }
 }
 
+/// The longest names that count as numbers.
+const MAX_DIGITS: usize = 18;
+
+/// The digits of `number`, from the place given on.
+#[inline]
+fn decimal(mut number: u64) -> ([u8; 20], usize) {
+    let (mut digits, mut at) = ([b'0'; 20], 20);
+    // Two at a time: each division waits for the one before.
+    while number > 9 {
+        at -= 2;
+        let pair = (number % 100) as u8;
+        (digits[at], digits[at + 1]) = (b'0' + pair / 10, b'0' + pair % 10);
+        number /= 100;
+    }
+    if number > 0 || at == 20 {
+        at -= 1;
+        digits[at] = b'0' + number as u8;
+    }
+    (digits, at)
+}
+
 /// The number that `name` is the canonical decimal form of, up to 18 digits.
 #[inline]
 fn number(name: &str) -> Option<u64> {
     let digits = name.as_bytes();
-    if digits.is_empty() || digits.len() > 18 || digits[0] == b'0' && digits.len() > 1 {
+    if digits.is_empty() || digits.len() > MAX_DIGITS || digits[0] == b'0' && digits.len() > 1 {
         return None;
     }
     let mut number = 0;
@@ -252,10 +289,14 @@ mod tests {
         names.extend((0..1000_u64).map(|number| number.to_string()));
         names.extend((0..1000_u64).map(|number| (number * 12_345_678_901).to_string()));
         let (mut table, mut naive) = (Table::default(), Vec::<&str>::new());
-        for name in names.iter().chain(&names) {
+        for (i, name) in names.iter().chain(&names).enumerate() {
             let expected = naive.iter().position(|known| known == name);
             assert_eq!(table.find(name), expected.map(|id| id as u32));
-            assert_eq!(table.intern(name).unwrap() as usize, expected.unwrap_or(naive.len()));
+            let id = match name.parse::<u64>() {
+                Ok(number) if number.to_string() == *name && i % 2 == 0 => table.intern_number(number),
+                _ => table.intern(name),
+            };
+            assert_eq!(id.unwrap() as usize, expected.unwrap_or(naive.len()));
             if expected.is_none() {
                 naive.push(name);
             }

@@ -6,7 +6,7 @@ use crate::group::{GROUP, GroupReader};
 use crate::lane::{LANES, Lane};
 use crate::name::NameReader;
 use crate::predict::{Predictor, Thread};
-use crate::value::{ValueDecoder, ValueSink};
+use crate::value::{Value, ValueDecoder, ValueSink};
 use crate::varint::Input;
 use crate::{Chunk, Damaged, MAX_EVENTS, MAX_NAMES, Op, SPACES, Space};
 
@@ -238,6 +238,10 @@ fn packed_values(
 ) -> Result<(), Damaged> {
     let mut input = block.input(Lane::Values);
     let ops = columns.ops.get(..block.events).ok_or(Damaged("the columns are shorter than the block"))?;
+    if !block.has_values() {
+        ops.iter().for_each(|&op| sink.event(op, Value::Absent, Value::Absent));
+        return Ok(());
+    }
     for ops in ops.chunks(GROUP) {
         reader.values(&mut input, ops, sink).ok_or(Damaged("a group of values makes no sense"))?;
     }

@@ -75,6 +75,10 @@ impl<'n> Name<'n> {
 }
 
 fn decimal(digits: &[u8]) -> Option<u64> {
+    // Nineteen digits always fit.
+    if digits.len() < 20 {
+        return Some(digits.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0')));
+    }
     digits.iter().try_fold(0u64, |number, digit| number.checked_mul(10)?.checked_add(u64::from(digit - b'0')))
 }
 

@@ -128,13 +128,25 @@ impl Op {
     /// Whether the operation may carry the value it read.
     #[inline]
     pub fn carries_read(self) -> bool {
-        matches!(self, Op::Read | Op::AtomicRead | Op::Update)
+        const READS: u32 = Op::set(&[Op::Read, Op::AtomicRead, Op::Update]);
+        READS >> self as u32 & 1 != 0
     }
 
     /// Whether the operation may carry the value it wrote.
     #[inline]
     pub fn carries_written(self) -> bool {
-        matches!(self, Op::Write | Op::AtomicWrite | Op::Update)
+        const WRITES: u32 = Op::set(&[Op::Write, Op::AtomicWrite, Op::Update]);
+        WRITES >> self as u32 & 1 != 0
+    }
+
+    /// A bit for each of `ops`, so that asking for one takes no branch: which operation comes next is hard to foresee.
+    const fn set(ops: &[Op]) -> u32 {
+        let (mut set, mut i) = (0, 0);
+        while i < ops.len() {
+            set |= 1 << ops[i] as u32;
+            i += 1;
+        }
+        set
     }
 
     /// The operation that takes turns with this one.

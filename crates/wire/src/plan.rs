@@ -4,6 +4,7 @@
 //! have taken much more than predicting them did, the block ends there, and the blocks after it are packed, which
 //! is several times as fast to read and to write. Now and then prediction gets another chance.
 
+use crate::chunk::Codec;
 use crate::group::GROUP;
 
 /// The events that are watched. Both are ends of groups.
@@ -19,6 +20,8 @@ const QUARTERS: usize = 5;
 /// What is chosen, and what is known to choose by.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
+    /// What is to be done whatever would be shorter.
+    fixed: Option<Codec>,
     /// How many blocks are still to be packed, this one included.
     blocks: u32,
     watching: bool,
@@ -48,6 +51,9 @@ impl Plan {
         if self.cut {
             return 0;
         }
+        if self.fixed.is_some() {
+            return usize::MAX;
+        }
         if events < FROM {
             return FROM - events;
         }
@@ -67,9 +73,19 @@ impl Plan {
         }
     }
 
+    /// From the next block on, events are stored by `codec`, or as is shorter.
+    pub(crate) fn fix(&mut self, codec: Option<Codec>) {
+        self.fixed = codec;
+    }
+
     /// The block ended.
     pub(crate) fn next(&mut self) {
-        self.blocks = if self.cut { PACKED_BLOCKS } else { self.blocks.saturating_sub(1) };
+        self.blocks = match self.fixed {
+            Some(Codec::Packed) => 1,
+            Some(Codec::Predicted) => 0,
+            None if self.cut => PACKED_BLOCKS,
+            None => self.blocks.saturating_sub(1),
+        };
         (self.cut, self.watching) = (false, false);
     }
 }

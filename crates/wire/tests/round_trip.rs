@@ -1,8 +1,8 @@
 //! Blocks there and back, against the events and names that went in.
 
 use reweave_wire::{
-    Block, CHUNK_BYTES, Chunk, Columns, Decoder, Encoder, Event, Full, MAX_EVENTS, MIN_BUFFER_BYTES, Op,
-    SPACES, Space, Value, crc,
+    Block, CHUNK_BYTES, Chunk, Codec, Columns, Decoder, Encoder, Event, Full, MAX_EVENTS, MIN_BUFFER_BYTES,
+    Op, SPACES, Space, Value, crc,
 };
 
 struct Random(u64);
@@ -93,6 +93,7 @@ fn random_events_survive_whatever_the_predictions() {
     for seed in 1..40 {
         let mut random = Random(seed * 0x9E37_79B9);
         let mut encoder = Encoder::new(vec![0; MIN_BUFFER_BYTES]);
+        encoder.choose([None, Some(Codec::Packed), Some(Codec::Predicted)][seed as usize / 3 % 3]);
         let (mut bytes, mut given) = (Vec::new(), Vec::new());
         let mut loop_body: Vec<Event> = Vec::new();
         let count = [10, 3000, 40_000][seed as usize % 3];
@@ -107,6 +108,9 @@ fn random_events_survive_whatever_the_predictions() {
                 }
                 if encoder.event(event).is_err() {
                     encoder.close(&mut |part| bytes.extend_from_slice(part));
+                    if random.below(3) == 0 {
+                        encoder.choose([None, Some(Codec::Packed)][random.below(2) as usize]);
+                    }
                     encoder.event(event).unwrap();
                 }
                 given.push(*event);
@@ -114,6 +118,35 @@ fn random_events_survive_whatever_the_predictions() {
         }
         encoder.close(&mut |part| bytes.extend_from_slice(part));
         assert!(decode(&bytes).0 == given, "seed {seed}");
+    }
+}
+
+#[test]
+fn packed_groups_of_every_length_and_sort_of_value_survive() {
+    for count in [0, 1, 2, 255, 256, 257, 511, 512, 1000] {
+        for sort in 0..6 {
+            let mut random = Random(count * 7 + sort + 1);
+            let mut encoder = Encoder::new(vec![0; MIN_BUFFER_BYTES]);
+            encoder.choose(Some(Codec::Packed));
+            let mut given: Vec<Event> = (0..count).map(|_| random.event(false)).collect();
+            for event in &mut given {
+                let mut value = || match sort {
+                    0 => Value::Absent,
+                    1 => Value::Number(random.below(200)),
+                    2 => Value::Number(u64::MAX - random.below(2) * (u64::MAX - 1)),
+                    3 => Value::Text(random.id()),
+                    4 if random.below(100) > 0 => Value::Number(1 << 40 | random.below(200)),
+                    _ => random.value(),
+                };
+                event.read = if event.op.carries_read() { value() } else { Value::Absent };
+                event.written = if event.op.carries_written() { value() } else { Value::Absent };
+            }
+            given.iter().for_each(|event| encoder.event(event).unwrap());
+            let mut bytes = Vec::new();
+            encoder.close(&mut |part| bytes.extend_from_slice(part));
+            assert_eq!(bytes[1], Codec::Packed as u8);
+            assert!(decode(&bytes).0 == given, "{count} events, values of sort {sort}");
+        }
     }
 }
 

@@ -65,6 +65,22 @@ pub(super) fn space(space: Space) -> reweave_wire::Space {
     }
 }
 
+/// Where a name of the wire's `space` is kept: with the targets of a space or, for a site, with the sites. Texts are no
+/// names.
+#[inline]
+pub(super) fn named(space: reweave_wire::Space) -> Option<Option<Space>> {
+    match space {
+        reweave_wire::Space::Thread => Some(Some(Space::Thread)),
+        reweave_wire::Space::Lock => Some(Some(Space::Lock)),
+        reweave_wire::Space::Variable => Some(Some(Space::Variable)),
+        reweave_wire::Space::Condition => Some(Some(Space::Condition)),
+        reweave_wire::Space::Region => Some(Some(Space::Region)),
+        reweave_wire::Space::Call => Some(Some(Space::Call)),
+        reweave_wire::Space::Site => Some(None),
+        reweave_wire::Space::Text => None,
+    }
+}
+
 const CLAIMS: [Claims; 3] = [Claims::VALUES, Claims::BRANCHES, Claims::DEPENDENCES];
 
 pub(super) fn claims(capabilities: Capabilities) -> Claims {
@@ -102,6 +118,7 @@ mod tests {
         }
         for here in Space::ALL {
             assert_eq!(format!("{:?}", space(here)), format!("{here:?}"));
+            assert_eq!(named(space(here)), Some(Some(here)));
         }
     }
 

@@ -3,6 +3,8 @@
 use reweave_trace::{Builder, Error, Kind, Value, ValueId};
 use reweave_wire::{Block, Damaged, Name, SPACES, Space};
 
+use super::codes;
+
 /// The ids of a file as ids of a builder.
 ///
 /// They are the same as long as no name is defined twice. A recorder with little memory may do that; from then on
@@ -45,11 +47,17 @@ impl Ids {
         }
         let mut names = block.names();
         while let Some((space, name)) = names.next_name().map_err(Refused::Damaged)? {
-            spell(&name, &mut self.scratch);
-            let name = std::str::from_utf8(&self.scratch)
-                .map_err(|_| Refused::Damaged(Damaged("a name is not UTF-8")))?;
             let expected = self.counts[space as usize];
-            let id = intern(builder, &mut self.texts, space, name, expected).map_err(Refused::Trace)?;
+            let id = match codes::named(space).and_then(|space| Some((space, number(&name)?))) {
+                // Addresses and the like, of which large traces are full, need not be spelled to be known.
+                Some((space, number)) => builder.numbered(space, number).map_err(Refused::Trace)?,
+                None => {
+                    spell(&name, &mut self.scratch);
+                    let name = std::str::from_utf8(&self.scratch)
+                        .map_err(|_| Refused::Damaged(Damaged("a name is not UTF-8")))?;
+                    intern(builder, &mut self.texts, space, name, expected).map_err(Refused::Trace)?
+                }
+            };
             let table = &mut self.tables[space as usize];
             if id != expected && table.is_none() {
                 *table = Some((0..expected).collect());
@@ -85,6 +93,11 @@ fn intern(
             Ok(text)
         }
     }
+}
+
+/// The number that is all of `name`.
+fn number(name: &Name<'_>) -> Option<u64> {
+    name.number.filter(|_| name.shared.is_empty() && name.rest.is_empty())
 }
 
 /// Puts the bytes of `name` in `text`.

@@ -59,6 +59,12 @@ impl<W: Write> Writer<W> {
         }
     }
 
+    /// Stores events by `codec` whatever would be shorter.
+    #[cfg(test)]
+    pub(super) fn choose(&mut self, codec: reweave_wire::Codec) {
+        self.encoder.choose(Some(codec));
+    }
+
     /// The file's id of the trace's `id`.
     #[inline]
     fn id<'n>(

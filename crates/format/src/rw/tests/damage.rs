@@ -18,8 +18,12 @@ fn starts(bytes: &[u8]) -> Vec<(usize, usize)> {
 
 #[test]
 fn a_file_cut_off_anywhere_has_its_whole_blocks() {
+    CODECS.into_iter().for_each(cut_off_anywhere);
+}
+
+fn cut_off_anywhere(codec: Codec) {
     let trace = Sample::new(3).trace(60, true);
-    let bytes = write(&trace, 20);
+    let bytes = write(&trace, 20, codec);
     let starts = starts(&bytes);
     let footer = starts[starts.len() - 1].0;
     for length in 0..bytes.len() {
@@ -43,7 +47,7 @@ fn a_file_cut_off_anywhere_has_its_whole_blocks() {
 #[test]
 fn zeros_where_blocks_should_follow_are_a_cut() {
     let trace = Sample::new(4).trace(60, false);
-    let bytes = write(&trace, 20);
+    let bytes = write(&trace, 20, Codec::Packed);
     let (at, whole) = starts(&bytes)[2];
     let mut zeros = bytes[..at].to_vec();
     zeros.resize(at + 5000, 0);
@@ -61,9 +65,14 @@ fn zeros_where_blocks_should_follow_are_a_cut() {
 
 #[test]
 fn every_flipped_bit_is_noticed() {
-    let bytes = write(&Sample::new(6).trace(60, true), 20);
+    for codec in CODECS {
+        flip_every_bit(&write(&Sample::new(6).trace(60, true), 20, codec));
+    }
+}
+
+fn flip_every_bit(bytes: &[u8]) {
     for bit in 0..bytes.len() * 8 {
-        let mut flipped = bytes.clone();
+        let mut flipped = bytes.to_vec();
         flipped[bit / 8] ^= 1 << (bit % 8);
         let defect = read(&flipped, 1).expect_err("a flipped bit");
         let crate::error::Place::Byte(at) = defect.at else { panic!("no byte") };
@@ -73,9 +82,13 @@ fn every_flipped_bit_is_noticed() {
 
 #[test]
 fn every_random_damage_is_noticed() {
+    CODECS.into_iter().for_each(damage_at_random);
+}
+
+fn damage_at_random(codec: Codec) {
     let mut random = Sample::new(7);
     let trace = random.trace(4000, true);
-    let bytes = write(&trace, 700);
+    let bytes = write(&trace, 700, codec);
     let whole = listing(&trace, trace.len());
     for _ in 0..3000 {
         let mut damaged = bytes.clone();
@@ -103,7 +116,7 @@ fn every_random_damage_is_noticed() {
 
 #[test]
 fn blocks_that_are_lost_or_swapped_are_noticed() {
-    let bytes = write(&Sample::new(8).trace(80, false), 20);
+    let bytes = write(&Sample::new(8).trace(80, false), 20, Codec::Predicted);
     let starts = starts(&bytes);
     let block = |i: usize| &bytes[starts[i].0..starts[i + 1].0];
     let footer = &bytes[starts[4].0..];
@@ -118,8 +131,12 @@ fn blocks_that_are_lost_or_swapped_are_noticed() {
 /// Damage whose checksums are right comes from a broken writer, or from someone who means ill.
 #[test]
 fn wrong_payloads_with_right_checksums_do_no_harm() {
+    CODECS.into_iter().for_each(wrong_payloads);
+}
+
+fn wrong_payloads(codec: Codec) {
     let mut random = Sample::new(9);
-    let bytes = write(&random.trace(300, true), 100);
+    let bytes = write(&random.trace(300, true), 100, codec);
     let starts = starts(&bytes);
     let (mut accepted, mut refused) = (0, 0);
     for _ in 0..2000 {
@@ -133,6 +150,7 @@ fn wrong_payloads_with_right_checksums_do_no_harm() {
         match random.below(8) {
             0 => head.events = random.below(70_000) as u32,
             1 => head.names = random.below(1 << 20) as u32,
+            2 => head.codec = random.below(3) as u8,
             _ => {}
         }
         head.payload_crc = crc(&other[payload]);

@@ -4,18 +4,21 @@ mod damage;
 mod sample;
 
 use reweave_trace::{Builder, Capabilities, Event, EventValues, Kind, Op, Trace, ValueId};
-use reweave_wire::{Encoder, FileHeader, HEADER_BYTES, MAX_EVENTS, VERSION};
+use reweave_wire::{Codec, Encoder, FileHeader, HEADER_BYTES, MAX_EVENTS, VERSION};
 
-use super::{Read, Writer, codes, read};
+use super::{Read, Writer, codes, read, scan};
 use crate::TraceWriter;
 use sample::Sample;
 
 const ALL: Capabilities = Capabilities { values: false, branches: true, dependences: true };
 
-/// The trace as a file whose blocks have `block` events each.
-fn write(trace: &Trace, block: usize) -> Vec<u8> {
+const CODECS: [Codec; 2] = [Codec::Predicted, Codec::Packed];
+
+/// The trace as a file whose blocks have `block` events each, stored by `codec`.
+fn write(trace: &Trace, block: usize, codec: Codec) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(&mut bytes, trace.capabilities());
+    writer.choose(codec);
     for (i, id) in trace.ids().enumerate() {
         if i > 0 && i % block == 0 {
             writer.close().unwrap();
@@ -58,8 +61,9 @@ fn finish(read: Read) -> Trace {
 
 #[track_caller]
 fn check_round_trip(trace: &Trace, block: usize) {
-    let bytes = write(trace, block);
-    for jobs in [0, 1, 2, 3, 8] {
+    for (codec, jobs) in CODECS.into_iter().flat_map(|codec| [0, 1, 2, 3, 8].map(|jobs| (codec, jobs))) {
+        let bytes = write(trace, block, codec);
+        assert!(scan::scan(&bytes).unwrap().blocks.iter().all(|block| block.head.codec == codec as u8));
         let again = read(&bytes, jobs).unwrap();
         assert_eq!(again.notices, [""; 0]);
         let again = finish(again);
@@ -96,10 +100,13 @@ fn blocks_end_where_they_are_full() {
             builder.push(Event { thread, op: Op::Branch, site }, EventValues::NONE).unwrap();
         }
         let trace = builder.finish().unwrap();
-        let bytes = write(&trace, usize::MAX);
-        assert_eq!(super::scan::scan(&bytes).unwrap().blocks.len(), blocks);
-        assert!(bytes.len() < 400, "{} bytes for {count} equal events", bytes.len());
-        assert_eq!(finish(read(&bytes, 2).unwrap()).len(), count);
+        for codec in CODECS {
+            let bytes = write(&trace, usize::MAX, codec);
+            assert_eq!(scan::scan(&bytes).unwrap().blocks.len(), blocks);
+            let frame = if codec == Codec::Predicted { 400 } else { 400 + count / 20 };
+            assert!(bytes.len() < frame, "{} bytes for {count} equal events", bytes.len());
+            assert_eq!(finish(read(&bytes, 2).unwrap()).len(), count);
+        }
     }
 }
 
@@ -115,6 +122,30 @@ fn names_beyond_one_block_survive() {
     let site = builder.site(&"9".repeat(reweave_trace::MAX_NAME_BYTES)).unwrap();
     builder.push(Event { thread, op: Op::Begin, site }, EventValues::NONE).unwrap();
     check_round_trip(&builder.finish().unwrap(), usize::MAX);
+}
+
+#[test]
+fn what_is_drawn_at_random_is_packed_and_what_repeats_is_predicted() {
+    let mut random = Sample::new(2);
+    let mut builder = Builder::new();
+    let thread = builder.thread("T").unwrap();
+    let variables: Vec<_> = (0..1000).map(|i| builder.variable(&format!("v{i}")).unwrap()).collect();
+    let sites: Vec<_> = (0..500).map(|i| builder.site(&format!("s{i}")).unwrap()).collect();
+    for i in 0..400_000 {
+        let (x, site) = match i / 100_000 % 2 {
+            0 => (variables[random.below(1000)], sites[random.below(500)]),
+            _ => (variables[i % 10], sites[i % 10]),
+        };
+        let op = if i % 3 == 0 { Op::Write(x) } else { Op::Read(x) };
+        builder.push(Event { thread, op, site }, EventValues::NONE).unwrap();
+    }
+    let trace = builder.finish().unwrap();
+    let bytes = crate::save_bytes(&trace, crate::Format::Rw).unwrap();
+    let blocks = scan::scan(&bytes).unwrap().blocks;
+    assert_eq!([blocks[0].head.codec, blocks[1].head.codec], [0, 1]);
+    assert!(blocks[0].head.events < blocks[1].head.events);
+    let again = finish(read(&bytes, 2).unwrap());
+    assert!(listing(&again, again.len()) == listing(&trace, trace.len()));
 }
 
 /// A file of one block, made by hand.
@@ -164,14 +195,22 @@ fn ids_without_a_name_are_refused() {
     }
 }
 
-/// Written by version 1's writer from `Sample::new(1).trace(150, true)` in blocks of 60 events, with its listing.
-const VERSION_1: (&[u8], &str) =
-    (include_bytes!("../../../tests/data/version-1.rw"), include_str!("../../../tests/data/version-1.txt"));
+/// Written by version 1's writer from `Sample::new(1).trace(150, true)` in blocks of 60 events, by each codec, with its
+/// listing.
+const VERSION_1: ([&[u8]; 2], &str) = (
+    [
+        include_bytes!("../../../tests/data/version-1.rw"),
+        include_bytes!("../../../tests/data/version-1-packed.rw"),
+    ],
+    include_str!("../../../tests/data/version-1.txt"),
+);
 
 #[test]
 fn a_stored_file_of_version_1_is_still_read() {
-    let (bytes, expected) = VERSION_1;
-    let trace = finish(read(bytes, 1).unwrap());
-    assert_eq!(listing(&trace, trace.len()), expected.lines().collect::<Vec<_>>());
-    assert_eq!(trace.capabilities(), ALL);
+    let (files, expected) = VERSION_1;
+    for bytes in files {
+        let trace = finish(read(bytes, 1).unwrap());
+        assert_eq!(listing(&trace, trace.len()), expected.lines().collect::<Vec<_>>());
+        assert_eq!(trace.capabilities(), ALL);
+    }
 }

@@ -4,6 +4,7 @@
 #![deny(unsafe_code)]
 
 mod error;
+mod huge;
 mod in_order;
 mod kind;
 mod lines;

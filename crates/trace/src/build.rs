@@ -169,6 +169,12 @@ impl Builder {
             .map_err(|_| Error::TooMany { what: "events for the memory there is" })
     }
 
+    /// The addresses of the memory that is set aside for events, used or not: for advice to the operating system.
+    pub fn reserved(&self) -> [std::ops::Range<usize>; 5] {
+        let Columns { kinds, threads, targets, sites } = &self.columns;
+        [memory(kinds), memory(threads), memory(targets), memory(sites), memory(self.values.column())]
+    }
+
     /// Appends the events of `batch`, as if they had been pushed one by one.
     ///
     /// Ids that stand for no name of this builder are refused; then nothing is appended.
@@ -270,6 +276,11 @@ impl Builder {
         wellformed::check(&mut trace, repairs)?;
         Ok(trace)
     }
+}
+
+fn memory<T>(column: &Vec<T>) -> std::ops::Range<usize> {
+    let start = column.as_ptr().addr();
+    start..start + column.capacity() * size_of::<T>()
 }
 
 #[cfg(test)]

@@ -171,6 +171,11 @@ impl Values {
         Values { pool: self.pool.clone(), column: Vec::new(), pairs: Vec::new() }
     }
 
+    /// An entry for each event, if any has a value.
+    pub(crate) fn column(&self) -> &Vec<u32> {
+        &self.column
+    }
+
     /// Drops every event's values.
     pub(crate) fn clear(&mut self) {
         *self = Values::default();

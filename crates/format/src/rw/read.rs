@@ -4,6 +4,7 @@
 //! bounded, and the result does not depend on `n`. Interning names and checking ids is left to the thread that puts
 //! the blocks together. Linear in bytes plus events.
 
+use std::ops::Range;
 use std::sync::mpsc;
 use std::thread;
 
@@ -15,6 +16,7 @@ use super::scan::{Located, Scan, scan};
 use super::values::DecodedValues;
 use super::{codes, malformed};
 use crate::error::Malformed;
+use crate::huge;
 
 /// What a file holds.
 #[derive(Debug)]
@@ -27,12 +29,13 @@ pub(crate) struct Read {
 /// Reads a file on up to `jobs` threads.
 pub(crate) fn read(bytes: &[u8], jobs: usize) -> Result<Read, Malformed> {
     let scan = scan(bytes)?;
-    let mut whole = Whole { bytes, builder: Builder::new(), ids: Ids::default() };
+    let mut whole = Whole { bytes, builder: Builder::new(), ids: Ids::default(), values: 0..0 };
     let events = usize::try_from(scan.events).ok().filter(|&events| events < u32::MAX as usize);
     events
         .ok_or(reweave_trace::Error::TooMany { what: "events" })
         .and_then(|events| whole.builder.try_reserve(events))
         .map_err(|error| malformed(0, error.to_string()))?;
+    whole.builder.reserved().into_iter().for_each(huge::ask);
     let workers = jobs.min(scan.blocks.len());
     if workers <= 1 {
         let mut worker = Worker::new(bytes);
@@ -114,6 +117,8 @@ struct Whole<'b> {
     bytes: &'b [u8],
     builder: Builder,
     ids: Ids,
+    /// Where values are kept.
+    values: Range<usize>,
 }
 
 impl Whole<'_> {
@@ -167,7 +172,14 @@ impl Whole<'_> {
             sites: &decoded.sites,
             values: decoded.values.batch(),
         };
-        self.builder.extend(&batch).map_err(|error| malformed(located.at, error.to_string()))
+        self.builder.extend(&batch).map_err(|error| malformed(located.at, error.to_string()))?;
+        // The memory for values is set aside with the first one.
+        let [.., values] = self.builder.reserved();
+        if values != self.values {
+            huge::ask(values.clone());
+            self.values = values;
+        }
+        Ok(())
     }
 
     /// Turns ids of the file into ids of the builder, where they differ.

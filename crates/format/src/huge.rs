@@ -1,0 +1,29 @@
+//! Large pages for large memory.
+//!
+//! Memory that is used for the first time comes from the operating system a page at a time. With pages of 4 KiB, that
+//! takes longer than decoding the events which are put there; with pages of 2 MiB, hardly any time.
+
+use std::ops::Range;
+
+/// Below this, large pages would waste memory.
+#[cfg(target_os = "linux")]
+const MIN_BYTES: usize = 4 << 20;
+
+/// Asks for large pages at these addresses.
+#[cfg(target_os = "linux")]
+pub(crate) fn ask(memory: Range<usize>) {
+    // Whole pages only, whatever size they are up to the large one.
+    const PAGE: usize = 2 << 20;
+    let (start, end) = (memory.start.next_multiple_of(PAGE), memory.end / PAGE * PAGE);
+    if memory.len() < MIN_BYTES || start >= end {
+        return;
+    }
+    // SAFETY: the advice changes how memory is backed, never what is in it or whether it may be used; so it is sound for
+    // any addresses, even such as are not in use. If it is not taken, nothing changes.
+    #[expect(unsafe_code, reason = "a call of the operating system")]
+    let _ = unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE) };
+}
+
+/// Elsewhere the operating system does as it likes.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn ask(_memory: Range<usize>) {}

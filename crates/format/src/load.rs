@@ -100,6 +100,9 @@ pub(crate) fn load_blocks(
 /// Large enough that names which recur are few per block, small enough that a block and its trace stay in cache.
 const BLOCK_BYTES: usize = 4 << 20;
 
+/// About how many bytes an event takes, so that most of a block's events find room set aside.
+const LIKELY_EVENT_BYTES: usize = 24;
+
 struct Load<'a> {
     path: &'a Path,
     options: &'a LoadOptions<'a>,
@@ -205,7 +208,8 @@ impl Load<'_> {
             return Ok((builder, tally));
         }
         let work = |block: Block<'_>| {
-            let (mut builder, mut tally) = (Builder::new(), Tally::default());
+            let events = block.bytes.len() / LIKELY_EVENT_BYTES;
+            let (mut builder, mut tally) = (Builder::with_capacity(events), Tally::default());
             let parsed = parse(&mut P::default(), &block, &mut builder, &mut tally);
             (parsed, builder, tally)
         };

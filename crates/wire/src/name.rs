@@ -270,6 +270,7 @@ impl<'b> NameReader<'b> {
     }
 
     /// The next name and its space; in each space names come in order of their ids.
+    #[inline]
     pub fn next_name(&mut self) -> Result<Option<(Space, Name<'_>)>, Damaged> {
         if self.run == 0 && self.input.is_empty() {
             return if self.left == 0 { Ok(None) } else { Err(Damaged("names are missing")) };
@@ -288,6 +289,7 @@ impl<'b> NameReader<'b> {
         Ok(Some((self.space, name)))
     }
 
+    #[inline]
     fn entry(&mut self) -> Option<Entry<'b>> {
         if self.run == 0 {
             let mut tag = self.input.byte()?;

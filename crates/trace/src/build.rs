@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::thread_column::ThreadColumn;
 use crate::value::{BatchValues, Values, carried};
 use crate::wellformed::{self, Repairs};
 use crate::{
@@ -13,7 +14,7 @@ use crate::{
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Columns {
     pub(crate) kinds: Vec<Kind>,
-    pub(crate) threads: Vec<ThreadId>,
+    pub(crate) threads: ThreadColumn,
     pub(crate) targets: Vec<u32>,
     pub(crate) sites: Vec<SiteId>,
 }
@@ -22,7 +23,7 @@ impl Columns {
     pub(crate) fn with_capacity(events: usize) -> Columns {
         Columns {
             kinds: Vec::with_capacity(events),
-            threads: Vec::with_capacity(events),
+            threads: ThreadColumn::with_capacity(events),
             targets: Vec::with_capacity(events),
             sites: Vec::with_capacity(events),
         }
@@ -172,7 +173,7 @@ impl Builder {
     /// The addresses of the memory that is set aside for events, used or not: for advice to the operating system.
     pub fn reserved(&self) -> [std::ops::Range<usize>; 5] {
         let Columns { kinds, threads, targets, sites } = &self.columns;
-        [memory(kinds), memory(threads), memory(targets), memory(sites), memory(self.values.column())]
+        [memory(kinds), threads.memory(), memory(targets), memory(sites), memory(self.values.column())]
     }
 
     /// Appends the events of `batch`, as if they had been pushed one by one.
@@ -187,7 +188,7 @@ impl Builder {
             return Err(Error::UnknownName);
         }
         self.columns.kinds.extend_from_slice(batch.kinds);
-        self.columns.threads.extend(batch.threads.iter().map(|&id| ThreadId(id)));
+        self.columns.threads.extend(batch.threads);
         self.columns.targets.extend_from_slice(batch.targets);
         self.columns.sites.extend(batch.sites.iter().map(|&id| SiteId(id)));
         match batch.values {
@@ -235,7 +236,9 @@ impl Builder {
         self.values.append(self.len(), &block.columns.kinds, &block.values)?;
         let (columns, threads) = (&block.columns, &spaces[Space::Thread as usize]);
         self.columns.kinds.extend_from_slice(&columns.kinds);
-        self.columns.threads.extend(columns.threads.iter().map(|thread| ThreadId(threads[thread.index()])));
+        for thread in columns.threads.iter() {
+            self.columns.threads.push(ThreadId(threads[thread.index()]));
+        }
         self.columns.sites.extend(columns.sites.iter().map(|site| SiteId(sites[site.index()])));
         self.columns.targets.extend(
             columns.kinds.iter().zip(&columns.targets).map(|(kind, &target)| {

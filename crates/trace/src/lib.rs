@@ -34,6 +34,7 @@ mod name;
 mod object;
 mod program_order;
 mod state;
+mod thread_column;
 mod trace;
 mod value;
 mod wellformed;

@@ -9,7 +9,7 @@ use crate::{
     RegionId, SiteId, Space, ThreadId, Value, ValueId, VarId,
 };
 
-/// One observed run: 13 bytes an event, plus values where there are any.
+/// One observed run: 10 bytes an event, 13 where there are more than 256 threads; plus values where there are any.
 ///
 /// **Invariant:** it is well formed as `docs/semantics.md` defines it; only [`crate::Builder`] makes one.
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ impl Trace {
     /// The thread of the event at `id`.
     #[inline]
     pub fn thread(&self, id: EventId) -> ThreadId {
-        self.columns.threads[id.index()]
+        self.columns.threads.get(id.index())
     }
 
     /// The site of the event at `id`.

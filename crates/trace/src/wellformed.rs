@@ -202,7 +202,7 @@ impl<'t> Pass<'t> {
         }
         // A skipped position still shows what its thread is called.
         let mut runs = vec![false; self.threads.len()];
-        for thread in &self.trace.columns.threads {
+        for thread in self.trace.columns.threads.iter() {
             runs[thread.index()] = true;
         }
         for (id, meant) in meant.iter_mut().enumerate() {

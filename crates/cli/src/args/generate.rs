@@ -38,6 +38,9 @@ pub(crate) struct GenerateArgs {
     /// How many locks a thread holds at once at most; 0 for no critical sections
     #[arg(long, value_name = "DEPTH", default_value = "2", value_parser = number::<0, 1000>)]
     nesting: u32,
+    /// The share of the steps outside of critical sections that enter one, from 0 to 1
+    #[arg(long, value_name = "SHARE", default_value = "0.1", value_parser = share)]
+    sections: f64,
     /// Mark branches, and state that the trace has them all
     #[arg(long)]
     branches: bool,
@@ -91,6 +94,7 @@ impl GenerateArgs {
             variables: self.variables,
             shared: self.shared,
             nesting: self.nesting,
+            sections: self.sections,
             branches: self.branches,
             values: self.values,
             fork_join: self.fork_join || !self.no_fork_join,

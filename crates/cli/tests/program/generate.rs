@@ -64,6 +64,9 @@ fn every_option_does_something() {
     assert!(count(&with(&["--shared", "1"])["variables"]["shared"]["variables"]) > 500);
     assert_eq!(count(&with(&["--nesting", "1"])["locks"]["max_nesting"]), 1);
     assert!(count(&with(&["--nesting", "5"])["locks"]["max_nesting"]) > 2);
+    assert!(
+        2 * count(&with(&["--sections", "0.02"])["locks"]["acquires"]) < count(&base["locks"]["acquires"])
+    );
     assert_eq!(with(&["--branches"])["capabilities"].to_string(), r#"["branches"]"#);
     assert_eq!(with(&["--values"])["capabilities"].to_string(), r#"["values"]"#);
     assert_eq!(count(&base["threads"]["forked"]), 7);

@@ -30,6 +30,8 @@ pub struct Shape {
     pub shared: f64,
     /// How many locks a thread holds at once at most.
     pub nesting: u32,
+    /// The share of the steps outside of critical sections that enter one, from 0 to 1.
+    pub sections: f64,
     /// Whether branches are marked.
     pub branches: bool,
     /// Whether reads and writes carry values.
@@ -60,6 +62,7 @@ impl Default for Shape {
             variables: 1000,
             shared: 0.1,
             nesting: 2,
+            sections: 0.1,
             branches: false,
             values: false,
             fork_join: true,
@@ -166,6 +169,7 @@ mod tests {
                 variables: of(&[0, 1, 2, 9, 200]),
                 shared: f64::from(of(&[0, 1, 5, 10])) / 10.0,
                 nesting: of(&[0, 1, 2, 5]),
+                sections: f64::from(of(&[0, 1, 10])) / 10.0,
                 branches: of(&[0, 1]) == 1,
                 values: of(&[0, 1]) == 1,
                 fork_join: of(&[0, 1]) == 1,
@@ -195,6 +199,7 @@ mod tests {
             let shape = Shape {
                 events: 500,
                 shared: odd,
+                sections: odd,
                 skew: odd,
                 write_share: odd,
                 mistakes: odd,

@@ -11,8 +11,6 @@ use crate::{Error, TraceWriter};
 /// No thread holds the lock.
 const FREE: u32 = u32::MAX;
 
-/// How often a thread outside of critical sections enters one.
-const ENTERS: f64 = 0.1;
 /// How often a thread in a critical section takes another lock.
 const NESTS: f64 = 1.0 / 16.0;
 /// How often locks that may nest against their usual order do.
@@ -104,7 +102,7 @@ impl<'a> Run<'a> {
             chances: Chances {
                 switches: Chance::new(1.0 / shape.burst.max(1.0)),
                 writes: Chance::new(shape.write_share),
-                enters: Chance::new(if guards { ENTERS } else { 0.0 }),
+                enters: Chance::new(if guards { shape.sections } else { 0.0 }),
                 nests: Chance::new(NESTS),
                 inverts: Chance::new(INVERTS),
                 unguarded: Chance::new(if guards { UNGUARDED } else { UNGUARDABLE }),

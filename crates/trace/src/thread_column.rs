@@ -1,0 +1,109 @@
+//! A column of threads: a byte an event while there are few threads, four bytes from then on.
+
+use std::collections::TryReserveError;
+use std::ops::Range;
+
+use crate::ThreadId;
+
+#[derive(Clone, Debug)]
+pub(crate) enum ThreadColumn {
+    /// Every thread so far is below 256.
+    Narrow(Vec<u8>),
+    Wide(Vec<u32>),
+}
+
+impl Default for ThreadColumn {
+    fn default() -> ThreadColumn {
+        ThreadColumn::Narrow(Vec::new())
+    }
+}
+
+impl ThreadColumn {
+    pub(crate) fn with_capacity(events: usize) -> ThreadColumn {
+        ThreadColumn::Narrow(Vec::with_capacity(events))
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, event: usize) -> ThreadId {
+        match self {
+            ThreadColumn::Narrow(column) => ThreadId(u32::from(column[event])),
+            ThreadColumn::Wide(column) => ThreadId(column[event]),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, thread: ThreadId) {
+        match self {
+            ThreadColumn::Narrow(column) if thread.0 < 256 => column.push(thread.0 as u8),
+            _ => self.widen().push(thread.0),
+        }
+    }
+
+    /// Appends the numbers of threads.
+    pub(crate) fn extend(&mut self, threads: &[u32]) {
+        let most = threads.iter().fold(0, |most, &thread| most.max(thread));
+        match self {
+            ThreadColumn::Narrow(column) if most < 256 => column.extend(threads.iter().map(|&t| t as u8)),
+            _ => self.widen().extend_from_slice(threads),
+        }
+    }
+
+    /// Makes room for exactly `events` more.
+    pub(crate) fn try_reserve_exact(&mut self, events: usize) -> Result<(), TryReserveError> {
+        match self {
+            ThreadColumn::Narrow(column) => column.try_reserve_exact(events),
+            ThreadColumn::Wide(column) => column.try_reserve_exact(events),
+        }
+    }
+
+    /// Where its memory is, used or not.
+    pub(crate) fn memory(&self) -> Range<usize> {
+        let (start, bytes) = match self {
+            ThreadColumn::Narrow(column) => (column.as_ptr().addr(), column.capacity()),
+            ThreadColumn::Wide(column) => (column.as_ptr().addr(), column.capacity() * size_of::<u32>()),
+        };
+        start..start + bytes
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = ThreadId> {
+        let length = match self {
+            ThreadColumn::Narrow(column) => column.len(),
+            ThreadColumn::Wide(column) => column.len(),
+        };
+        (0..length).map(|event| self.get(event))
+    }
+
+    /// The column with four bytes an event, with as much room as it had.
+    fn widen(&mut self) -> &mut Vec<u32> {
+        loop {
+            match self {
+                ThreadColumn::Wide(column) => return column,
+                ThreadColumn::Narrow(column) => {
+                    let mut wide = Vec::with_capacity(column.capacity());
+                    wide.extend(column.iter().map(|&thread| u32::from(thread)));
+                    *self = ThreadColumn::Wide(wide);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_gives_back_what_it_was_given_however_wide() {
+        let given = [0, 3, 255, 7, 256, 1, 100_000, 255];
+        let (mut pushed, mut extended) = (ThreadColumn::default(), ThreadColumn::with_capacity(3));
+        for (place, &thread) in given.iter().enumerate() {
+            pushed.push(ThreadId(thread));
+            extended.extend(&given[place..=place]);
+            for column in [&pushed, &extended] {
+                let seen: Vec<u32> = column.iter().map(|thread| thread.0).collect();
+                assert_eq!(seen, given[..=place]);
+                assert_eq!(matches!(column, ThreadColumn::Narrow(_)), place < 4);
+            }
+        }
+    }
+}

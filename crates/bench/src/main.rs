@@ -9,6 +9,7 @@ mod formats;
 mod loops;
 mod naive;
 mod predict;
+mod scale;
 mod straightforward;
 mod table;
 mod z3;
@@ -22,6 +23,7 @@ const SECTIONS: &[Section] = &[
     ("decide", "queries on long traces", decide::run),
     ("z3", "queries against Z3, where it is installed", z3::run),
     ("predict", "all kinds of bugs in long traces", predict::run),
+    ("scale", "all kinds of bugs in traces of growing size", scale::run),
 ];
 
 fn main() -> Result<()> {

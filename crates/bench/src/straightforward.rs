@@ -26,23 +26,25 @@ pub(crate) fn compare(trace: &Trace) -> Result<()> {
         runs.push(predicted(trace)?);
     }
     runs.sort();
-    let Ours { time: ours, preparation, found } = &runs[RUNS / 2];
-    println!("races of {} events, with preparation ({preparation:.1?}), one job:", trace.len());
+    let Ours { time: ours, found } = &runs[RUNS / 2];
+    println!("races of {} events, with preparation, one job:", trace.len());
     println!("  predicted: {} found in {ours:.1?}", found.len());
     let accesses = accesses(trace);
     let count = conflicting_pairs(trace, &accesses).count();
     if count == 0 {
         bail!("there is no conflicting pair to compare with");
     }
+    let start = Instant::now();
     let prepared = Prepared::new(trace, None);
-    let mut decider = Decider::new(&prepared, Model::Rf)?;
+    let mut decider = Decider::new(&prepared, Model::Rf)?.without_reasons();
+    let preparation = start.elapsed();
     let pairs = sample(trace, &accesses, count);
     for (stages, name) in [(Stages::Fast, "closure"), (Stages::All, "all stages")] {
         let (time, feasible) = decide(&mut decider, &pairs, stages)?;
         if let Some(missed) = feasible.iter().find(|pair| !found.contains(&sites(trace, &[pair.0, pair.1]))) {
             bail!("{missed:?} is a race that was not predicted");
         }
-        let all = *preparation + time.mul_f64(count as f64 / pairs.len() as f64);
+        let all = preparation + time.mul_f64(count as f64 / pairs.len() as f64);
         let ratio = all.as_secs_f64() / ours.as_secs_f64();
         let sampled = format!("by a sample of {}, {} of it feasible", pairs.len(), feasible.len());
         println!("  all {count} conflicting pairs, {name}: {all:.1?} {sampled}  {ratio:.0}×");
@@ -53,21 +55,16 @@ pub(crate) fn compare(trace: &Trace) -> Result<()> {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Ours {
     time: Duration,
-    /// How much of it is preparation.
-    preparation: Duration,
     found: BTreeSet<Vec<SiteId>>,
 }
 
 fn predicted(trace: &Trace) -> Result<Ours> {
     let start = Instant::now();
-    let prepared = Prepared::new(trace, None);
-    let decider = Decider::new(&prepared, Model::Rf)?;
-    let preparation = start.elapsed();
     let options = Options { kinds: vec![Kind::Race], ..Options::default() };
-    let findings = predict(&decider, &options)?.findings;
+    let findings = predict(trace, Model::Rf, &options)?.findings;
     let time = start.elapsed();
     let found = findings.iter().map(|finding| sites(trace, finding.events())).collect();
-    Ok(Ours { time, preparation, found })
+    Ok(Ours { time, found })
 }
 
 /// What makes two races one finding.

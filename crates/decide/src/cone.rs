@@ -25,8 +25,9 @@ pub(crate) struct Cone {
     roots: Vec<Root>,
 }
 
+/// An event that a thread has to run up to.
 #[derive(Clone, Copy, Debug)]
-struct Root {
+pub(crate) struct Root {
     event: EventId,
     /// Whether the event runs, or is only next.
     runs: bool,
@@ -42,7 +43,11 @@ enum RootWhy {
 
 impl Cone {
     /// The cone of `claim`, or why it has none.
-    pub(crate) fn new(prepared: &Prepared<'_>, must: &Must<'_>, claim: &Claim) -> Result<Cone, Vec<Step>> {
+    pub(crate) fn new(
+        prepared: &Prepared<'_>,
+        must: &Must<'_>,
+        claim: &Claim,
+    ) -> Result<Cone, Contradiction> {
         let threads = prepared.order.threads();
         let mut cone = Cone { cuts: vec![0; threads], next: vec![None; threads], roots: Vec::new() };
         let (next, run) = asked(claim);
@@ -71,11 +76,11 @@ impl Cone {
         must: &Must<'_>,
         event: EventId,
         section: Section,
-    ) -> Result<(), Vec<Step>> {
+    ) -> Result<(), Contradiction> {
         self.add(prepared, must, Root { event, runs: true, why: RootWhy::Closes(section) })
     }
 
-    fn add(&mut self, prepared: &Prepared<'_>, must: &Must<'_>, root: Root) -> Result<(), Vec<Step>> {
+    fn add(&mut self, prepared: &Prepared<'_>, must: &Must<'_>, root: Root) -> Result<(), Contradiction> {
         self.roots.push(root);
         for thread in (0..self.cuts.len()).map(ThreadId::from_index) {
             let own = prepared.trace.thread(root.event) == thread;
@@ -86,7 +91,7 @@ impl Cone {
             if let Some(next) = self.next[thread.index()]
                 && needed > prepared.position(next)
             {
-                return Err(contradiction(must, root, next));
+                return Err(Contradiction::Needs { root, next });
             }
             self.cuts[thread.index()] = needed;
         }
@@ -94,7 +99,7 @@ impl Cone {
     }
 
     /// Closes what must be closed because another thread is cut inside a section on the same lock.
-    fn close_sections(&mut self, prepared: &Prepared<'_>, must: &Must<'_>) -> Result<(), Vec<Step>> {
+    fn close_sections(&mut self, prepared: &Prepared<'_>, must: &Must<'_>) -> Result<(), Contradiction> {
         let mut held: Vec<Section> = Vec::new();
         for &next in self.next.iter().flatten() {
             let thread = prepared.trace.thread(next);
@@ -107,7 +112,9 @@ impl Cone {
                     let open = prepared.open_sections(section.lock, thread, self.cuts[thread.index()]);
                     let open: Vec<Section> = open.filter(|other| section.excludes(other)).copied().collect();
                     for other in open {
-                        let Some(release) = other.release else { return Err(both_open(section, &other)) };
+                        let Some(release) = other.release else {
+                            return Err(Contradiction::BothOpen(*section, other));
+                        };
                         self.add_release(prepared, must, release, *section)?;
                     }
                 }
@@ -128,23 +135,39 @@ fn asked(claim: &Claim) -> (Vec<EventId>, Vec<EventId>) {
     }
 }
 
-/// The root needs `next` or something after it to run, but `next` is to be next.
-fn contradiction(must: &Must<'_>, root: Root, next: EventId) -> Vec<Step> {
-    let mut steps = if root.event == next { Vec::new() } else { must.path(next, root.event) };
-    match root.why {
-        RootWhy::Asked => steps.push(Step { from: root.event, to: next, why: Why::Asked }),
-        RootWhy::Closes(section) => {
-            steps.push(Step { from: root.event, to: section.acquire, why: Why::Mutex(section.lock) });
-            steps.push(Step { from: section.acquire, to: next, why: Why::Asked });
-        }
-    }
-    steps
+/// Why a query has no cone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Contradiction {
+    /// The root needs `next` or something after it to run, but `next` is to be next.
+    Needs {
+        /// What needs it.
+        root: Root,
+        /// The event that is to be next.
+        next: EventId,
+    },
+    /// Two sections that exclude each other would both stay open.
+    BothOpen(Section, Section),
 }
 
-/// Two sections that exclude each other would both stay open.
-fn both_open(a: &Section, b: &Section) -> Vec<Step> {
-    vec![
-        Step { from: a.acquire, to: b.acquire, why: Why::Mutex(a.lock) },
-        Step { from: b.acquire, to: a.acquire, why: Why::Mutex(a.lock) },
-    ]
+impl Contradiction {
+    /// The cycle.
+    pub(crate) fn steps(&self, must: &Must<'_>) -> Vec<Step> {
+        let (root, next) = match self {
+            Contradiction::Needs { root, next } => (root, *next),
+            Contradiction::BothOpen(a, b) => {
+                let why = Why::Mutex(a.lock);
+                let one = |from: &Section, to: &Section| Step { from: from.acquire, to: to.acquire, why };
+                return vec![one(a, b), one(b, a)];
+            }
+        };
+        let mut steps = if root.event == next { Vec::new() } else { must.path(next, root.event) };
+        match root.why {
+            RootWhy::Asked => steps.push(Step { from: root.event, to: next, why: Why::Asked }),
+            RootWhy::Closes(section) => {
+                steps.push(Step { from: root.event, to: section.acquire, why: Why::Mutex(section.lock) });
+                steps.push(Step { from: section.acquire, to: next, why: Why::Asked });
+            }
+        }
+        steps
+    }
 }

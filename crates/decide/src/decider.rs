@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reweave_trace::{Core, EventId, Kind, LockId, Model, NotACore, Trace};
+use reweave_trace::{Core, EventId, Kind, LockId, Model, NotACore, Space, Trace};
 use reweave_witness::{CheckedWitness, Checker, Checkpoints, Claim, Expander, Rejection, Witness};
 
 use crate::Limits;
@@ -49,7 +49,7 @@ pub enum Stages {
 
 impl Stages {
     /// The largest window that is closed: beyond a small one the exact stage, which looks only at what a proposal
-    /// breaks, is quicker than a fixed point over everything.
+    /// breaks, is quicker than a fixed point over everything. It starts with the next larger one.
     fn closure_limit(self) -> u32 {
         match self {
             Stages::Fast => u32::MAX,
@@ -63,6 +63,7 @@ impl Stages {
 pub struct Decider<'p> {
     basis: Arc<Basis<'p>>,
     exact: Exact<'p>,
+    tells: bool,
 }
 
 /// What does not change from query to query, and can be shared between threads.
@@ -74,14 +75,17 @@ pub struct Basis<'p> {
     must: Must<'p>,
 }
 
-/// How many places of the observed run are kept for the checker, and how far apart they are at least.
-const CHECKPOINTS: u32 = 64;
-const CHECKPOINT_STRIDE: u32 = 1024;
+/// How many places of the observed run are kept for the checker at least, and how far apart they are at least.
+const CHECKPOINTS: usize = 64;
+const CHECKPOINT_STRIDE: usize = 1024;
+
+/// How many bytes an event the checkpoints may take beyond that.
+const CHECKPOINT_BYTES: usize = 2;
 
 impl<'p> Basis<'p> {
     /// A decider that has learnt nothing yet: its answers do not depend on what others were asked.
     pub fn decider(self: &Arc<Self>) -> Decider<'p> {
-        Decider { basis: self.clone(), exact: Exact::new(self.prepared, self.model) }
+        Decider { basis: self.clone(), exact: Exact::new(self.prepared, self.model), tells: true }
     }
 }
 
@@ -92,10 +96,15 @@ impl<'p> Decider<'p> {
         if let Some(dependences) = prepared.dependences {
             checker = checker.with_dependences(dependences);
         }
-        let stride = (prepared.trace.len() as u32 / CHECKPOINTS).max(CHECKPOINT_STRIDE);
+        let stride = checkpoint_stride(prepared.trace);
         let checkpoints = checker.checkpoints(model, stride).map_err(Error::Model)?;
         let must = Must::new(prepared, model);
         Ok(Arc::new(Basis { prepared, model, checker, checkpoints, must }).decider())
+    }
+
+    /// The same decider, whose refutations are empty: to find out why not can take longer than to find out that.
+    pub fn without_reasons(self) -> Decider<'p> {
+        Decider { tells: false, ..self }
     }
 
     /// What deciders of the same trace and model share.
@@ -149,25 +158,28 @@ impl<'p> Decider<'p> {
         let events = events_of(claim);
         let Some(earliest) = events.iter().copied().min() else { return Err(Error::Meaningless) };
         let mut cone = match Cone::new(self.basis.prepared, &self.basis.must, claim) {
-            Err(steps) if stages != Stages::Exact => {
-                return Ok(Verdict::Infeasible(Refutation::Cycle(steps)));
+            Err(contradiction) if stages != Stages::Exact => {
+                let steps = self.tells.then(|| contradiction.steps(&self.basis.must));
+                return Ok(Verdict::Infeasible(Refutation::Cycle(steps.unwrap_or_default())));
             }
             cone => cone.ok(),
         };
         let mut meter = Meter::new(limits);
+        meter.tells = self.tells;
         let limits = self.exact.limits_from_now(limits);
-        let mut goal = None;
-        for size in windows() {
-            if stages != Stages::Exact
-                && size <= stages.closure_limit()
-                && let Some(cone) = &mut cone
-                && let Some(verdict) = self.close_and_guess(claim, cone, earliest, size, &mut meter)
-            {
-                return Ok(verdict);
+        if stages != Stages::Exact
+            && let Some(cone) = &mut cone
+        {
+            for size in windows().filter(|&size| size <= stages.closure_limit()) {
+                if let Some(verdict) = self.close_and_guess(claim, cone, earliest, size, &mut meter) {
+                    return Ok(verdict);
+                }
             }
-            if stages != Stages::Fast {
-                let goal = goal.get_or_insert_with(|| self.exact.goal(claim));
-                if let Some(found) = self.exact.search(goal, size, &meter.rest(&limits)) {
+        }
+        if stages != Stages::Fast {
+            let goal = self.exact.goal(claim);
+            for size in windows().filter(|&size| size > stages.closure_limit()) {
+                if let Some(found) = self.exact.search(&goal, size, &meter.rest(&limits), self.tells) {
                     return self.conclude(claim, found);
                 }
             }
@@ -318,6 +330,15 @@ impl<'p> Decider<'p> {
         let mut open = self.basis.prepared.open_sections(lock, trace.thread(other), position);
         open.any(|section| !(shared && section.shared))
     }
+}
+
+/// How many events lie between two places that are kept for the checker.
+fn checkpoint_stride(trace: &Trace) -> u32 {
+    // About what a machine takes: a few numbers for each thread, lock and variable.
+    let machine: usize =
+        [Space::Thread, Space::Lock, Space::Variable].map(|space| trace.count(space) * 16).iter().sum();
+    let affordable = (machine / CHECKPOINT_BYTES).max(CHECKPOINT_STRIDE);
+    affordable.min((trace.len() / CHECKPOINTS).max(CHECKPOINT_STRIDE)) as u32
 }
 
 fn events_of(claim: &Claim) -> Vec<EventId> {

@@ -37,11 +37,13 @@ pub(crate) struct Meter<'l> {
     spent: u64,
     /// When the flag is looked at next.
     look: u64,
+    /// Whether somebody wants to know why not.
+    pub(crate) tells: bool,
 }
 
 impl<'l> Meter<'l> {
     pub(crate) fn new(limits: &'l Limits) -> Meter<'l> {
-        Meter { limits, spent: 0, look: 0 }
+        Meter { limits, spent: 0, look: 0, tells: true }
     }
 
     /// Counts what is about to be done, or says why it may not be.

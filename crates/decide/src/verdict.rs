@@ -26,7 +26,7 @@ pub enum Reason {
     Inconclusive,
 }
 
-/// Why no schedule can show what was asked for.
+/// Why no schedule can show what was asked for; empty where nobody wanted to know.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refutation {
     /// The question contradicts itself, whatever the schedule.

@@ -52,7 +52,7 @@ impl Default for Options<'_> {
             patterns: Vec::new(),
             atomic_distance: 100,
             all: false,
-            tries: 32,
+            tries: 64,
             stages: Stages::All,
             limits: Limits::none(),
             timer: None,

@@ -92,7 +92,7 @@ impl Search<'_> {
             loop {
                 let place = next.fetch_add(1, Ordering::Relaxed);
                 let Some(group) = list.get(place) else { return };
-                let outcome = self.decide(&mut basis.decider(), group);
+                let outcome = self.decide(&mut basis.decider().without_reasons(), group);
                 let Ok(mut done) = done.lock() else { return };
                 done.push((place, outcome));
                 if let Some(progress) = self.options.progress {

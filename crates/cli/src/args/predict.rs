@@ -40,7 +40,7 @@ pub(crate) struct PredictArgs {
     #[arg(long)]
     pub(crate) all: bool,
     /// How many candidates of the same sites are tried before giving up on them
-    #[arg(long, value_name = "N", default_value_t = 32, conflicts_with = "all")]
+    #[arg(long, value_name = "N", default_value_t = 64, conflicts_with = "all")]
     pub(crate) tries: u32,
     /// Only the exact search, without the cheap stages before it
     #[arg(long, conflicts_with = "fast")]

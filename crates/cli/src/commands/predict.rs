@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use reweave_report::json::predict::Document;
 
-use super::reports::{self, Reports};
+use super::reports::{self, Forms, Reports};
 use crate::args::{Global, PredictArgs};
 use crate::console::Console;
 use crate::exit::Exit;
@@ -28,7 +28,8 @@ pub(crate) fn run(args: &PredictArgs, global: &Global, console: &Console) -> any
     let files = input::expand(&args.traces, args.reading)?;
     let text = !standard(&args.json) && !standard(&args.sarif);
     let watch = Watch::start(args.budget, args.max_memory)?;
-    let analysis = Analysis { args, global, console, watch: &watch, text };
+    let forms = Forms { text, sarif: args.sarif.is_some() };
+    let analysis = Analysis { args, global, console, watch: &watch, forms };
     let (mut results, mut reports, mut worst) = (Vec::new(), Vec::new(), Exit::Yes);
     for file in &files {
         if watch.stopped() {

@@ -9,7 +9,7 @@ use reweave_trace::{EventId, Links, Model, ProgramOrder};
 use reweave_witness::{CheckedWitness, Checker};
 
 use super::merge;
-use super::reports::{Report, Reports};
+use super::reports::{Forms, Report, Reports};
 use crate::args::{Global, ReportArgs};
 use crate::console::Console;
 use crate::exit::Exit;
@@ -29,6 +29,7 @@ pub(crate) fn run(args: &ReportArgs, global: &Global, console: &Console) -> anyh
             .hint("give one for each trace, in the order of the findings")
             .into());
     }
+    let forms = forms(args);
     let mut reports = Vec::new();
     for (place, result) in document.results.iter().enumerate() {
         let trace = match args.trace.get(place) {
@@ -45,7 +46,7 @@ pub(crate) fn run(args: &ReportArgs, global: &Global, console: &Console) -> anyh
                         "{path} is not here: no schedules are shown; --trace tells where it is"
                     ));
                 }
-                result.findings.iter().map(|finding| Report::new(finding, None, console)).collect()
+                result.findings.iter().map(|finding| Report::new(finding, None, forms, console)).collect()
             }
         });
     }
@@ -56,10 +57,15 @@ pub(crate) fn run(args: &ReportArgs, global: &Global, console: &Console) -> anyh
     if let Some(path) = &args.sarif {
         document::write_json(path, &reports.sarif(), console)?;
     }
-    if args.json.is_none() && args.sarif.is_none() {
+    if forms.text {
         reports.print(global.quiet, console)?;
     }
     Ok(Exit::Yes)
+}
+
+/// Text is shown where no document is asked for.
+fn forms(args: &ReportArgs) -> Forms {
+    Forms { text: args.json.is_none() && args.sarif.is_none(), sarif: args.sarif.is_some() }
 }
 
 /// Reports with schedules, each checked again: what was written down may not be of this trace.
@@ -87,9 +93,10 @@ fn with_trace(
     let scene = Scene::new(&loaded.trace, events.map(|&event| EventId(event)));
     let (links, order) = (Links::new(&loaded.trace), ProgramOrder::new(&loaded.trace));
     let checker = Checker::new(&loaded.trace, &links, &order);
+    let forms = forms(args);
     let one = |finding| {
         let checked = check(&checker, model, finding).map_err(other)?;
-        Ok(Report::new(finding, Some((&scene, &checked)), console))
+        Ok(Report::new(finding, Some((&scene, &checked)), forms, console))
     };
     result.findings.iter().map(one).collect()
 }

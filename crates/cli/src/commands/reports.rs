@@ -11,8 +11,21 @@ use crate::exit::Exit;
 
 /// What is shown of one finding.
 pub(super) struct Report {
-    body: String,
-    sarif: sarif::Result,
+    body: Option<String>,
+    sarif: Option<sarif::Result>,
+}
+
+/// The forms that are wanted: each takes time and memory.
+#[derive(Clone, Copy)]
+pub(super) struct Forms {
+    pub(super) text: bool,
+    pub(super) sarif: bool,
+}
+
+impl Forms {
+    pub(super) fn any(self) -> bool {
+        self.text || self.sarif
+    }
 }
 
 impl Report {
@@ -20,10 +33,14 @@ impl Report {
     pub(super) fn new(
         finding: &Finding,
         trace: Option<(&Scene<'_>, &CheckedWitness)>,
+        forms: Forms,
         console: &Console,
     ) -> Report {
         let shown = trace.map(|(scene, checked)| text::Shown { scene, checked });
-        Report { body: text::body(finding, shown, console.colors()), sarif: sarif::result(finding, shown) }
+        Report {
+            body: forms.text.then(|| text::body(finding, shown, console.colors())),
+            sarif: forms.sarif.then(|| sarif::result(finding, shown)),
+        }
     }
 }
 
@@ -55,7 +72,7 @@ impl Reports<'_> {
         let mut out = console.out();
         let all = self.all();
         for (finding, report) in &all {
-            let body = report.map_or("", |report| &report.body);
+            let body = report.and_then(|report| report.body.as_deref()).unwrap_or_default();
             write!(out, "{}{body}{}", text::RULE, text::closing(finding))?;
         }
         if !all.is_empty() {
@@ -71,7 +88,7 @@ impl Reports<'_> {
     /// The document of SARIF.
     pub(super) fn sarif(&self) -> impl serde::Serialize {
         let results = self.all().into_iter().filter_map(|(finding, report)| {
-            let mut result = report?.sarif.clone();
+            let mut result = report?.sarif.clone()?;
             sarif::close(&mut result, &finding);
             Some(result)
         });

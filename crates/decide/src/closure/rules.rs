@@ -163,7 +163,10 @@ impl Closure<'_, '_> {
             }
             Some(release) => match cone.add_release(self.prepared, self.must, release, later) {
                 Ok(()) => Err(Stop::ConeGrew),
-                Err(steps) => Err(Stop::Refuted(steps)),
+                Err(contradiction) => {
+                    let steps = self.meter.tells.then(|| contradiction.steps(self.must));
+                    Err(Stop::Refuted(steps.unwrap_or_default()))
+                }
             },
             None => {
                 let why = Why::Mutex(section.lock);

@@ -11,6 +11,9 @@ use crate::verdict::{Reason, Step, Why};
 impl Closure<'_, '_> {
     /// `from` must come before `to`, which must come before it already: the shortest way round.
     pub(super) fn refute(&mut self, from: EventId, to: EventId, why: Why) -> Stop {
+        if !self.meter.tells {
+            return Stop::Refuted(Vec::new());
+        }
         let mut steps = vec![Step { from, to, why }];
         match self.path(to, from) {
             Ok(path) => steps.extend(path),

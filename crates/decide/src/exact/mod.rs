@@ -75,13 +75,14 @@ impl<'p> Exact<'p> {
 
     /// Searches for a schedule that shows what `goal` asks for, among those that run the trace as observed up to
     /// `size` events before the first event of the goal. None where there is no such schedule, but may be others.
-    pub(crate) fn search(&mut self, goal: &Goal, size: u32, limits: &Limits) -> Option<Found> {
+    pub(crate) fn search(&mut self, goal: &Goal, size: u32, limits: &Limits, tells: bool) -> Option<Found> {
         let prefix = self.code.prepared.prefix(self.code.model, goal.earliest, size);
         let window = (prefix > 0).then(|| self.code.window(prefix));
         match self.search_window(goal, prefix, window, limits) {
             Searched::Schedule(witness) => Some(Found::Schedule(witness)),
             Searched::Clash { in_window: true } => None,
-            Searched::Clash { in_window: false } => Some(self.explain(goal, limits)),
+            Searched::Clash { in_window: false } if tells => Some(self.explain(goal, limits)),
+            Searched::Clash { in_window: false } => Some(Found::Clash(Vec::new())),
             Searched::Nothing(reason) => Some(Found::Nothing(reason)),
         }
     }

@@ -15,7 +15,7 @@ use super::filter::Filter;
 use super::memory;
 use super::watch::Watch;
 use crate::args::{Global, PredictArgs};
-use crate::commands::reports::Report;
+use crate::commands::reports::{Forms, Report};
 use crate::commands::{bug_report, model};
 use crate::console::Console;
 use crate::exit::Exit;
@@ -29,8 +29,8 @@ pub(super) struct Analysis<'a> {
     pub(super) global: &'a Global,
     pub(super) console: &'a Console,
     pub(super) watch: &'a Watch,
-    /// Whether reports are wanted as text.
-    pub(super) text: bool,
+    /// The reports that are wanted.
+    pub(super) forms: Forms,
 }
 
 /// What a trace came to.
@@ -118,7 +118,7 @@ impl Analysis<'_> {
         result.repairs = repairs.collect();
         let all = std::mem::take(&mut result.findings);
         let mut reports = Vec::new();
-        let shown = self.text || self.args.sarif.is_some();
+        let shown = self.forms.any();
         let events = prediction.findings.iter().filter(|_| shown).flat_map(|found| found.events());
         let scene = shown.then(|| Scene::new(&loaded.trace, events.copied()));
         for (finding, found) in all.into_iter().zip(&prediction.findings) {
@@ -126,7 +126,8 @@ impl Analysis<'_> {
                 continue;
             }
             if let Some(scene) = &scene {
-                reports.push(Report::new(&finding, Some((scene, found.witness())), self.console));
+                let trace = Some((scene, found.witness()));
+                reports.push(Report::new(&finding, trace, self.forms, self.console));
             }
             result.findings.push(finding);
         }

@@ -2,6 +2,7 @@
 
 use crate::chunk::Codec;
 use crate::control::{self, Control, MANY_HITS};
+use crate::cycle::Rows;
 use crate::group::{GROUP, GroupReader};
 use crate::lane::{LANES, Lane};
 use crate::name::NameReader;
@@ -134,7 +135,7 @@ impl Decoder {
             let mut done = 0;
             while done < length {
                 let predicted = hits.min(length - done);
-                self.predicted(&mut state, &mut rows, done..done + predicted);
+                self.predictor.follow_all(&mut state, &mut rows.part(done..done + predicted));
                 hits -= predicted;
                 done += predicted;
                 if done < length {
@@ -152,18 +153,6 @@ impl Decoder {
             Ok(())
         } else {
             Err(Damaged("a block has more bytes than events"))
-        }
-    }
-
-    /// Events that are all as predicted.
-    #[inline]
-    fn predicted(&mut self, thread: &mut Thread, rows: &mut Rows<'_>, range: core::ops::Range<usize>) {
-        let rows = rows.ops[range.clone()]
-            .iter_mut()
-            .zip(&mut rows.targets[range.clone()])
-            .zip(&mut rows.sites[range]);
-        for ((op, target), site) in rows {
-            (*op, *target, *site) = self.predictor.follow(thread);
         }
     }
 
@@ -246,12 +235,6 @@ fn packed_values(
         reader.values(&mut input, ops, sink).ok_or(Damaged("a group of values makes no sense"))?;
     }
     if input.is_empty() { Ok(()) } else { Err(Damaged("there are more values than events")) }
-}
-
-struct Rows<'c> {
-    ops: &'c mut [Op],
-    targets: &'c mut [u32],
-    sites: &'c mut [u32],
 }
 
 /// The streams that events are read from.

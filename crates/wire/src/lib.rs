@@ -16,6 +16,7 @@ mod bits;
 mod chunk;
 mod control;
 mod crc;
+mod cycle;
 mod decode;
 mod encode;
 mod group;

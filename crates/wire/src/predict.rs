@@ -16,25 +16,54 @@ const NONE: u32 = u32::MAX;
 const NO_SPACE: u8 = Space::Text as u8;
 
 /// What happened at a place.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(align(32))]
-struct Place {
-    key: u32,
-    next: [u32; 2],
-    target: u32,
+pub(crate) struct Place {
+    pub(crate) key: u32,
+    pub(crate) next: [u32; 2],
+    pub(crate) target: u32,
     /// What `target` will change by: a step that was seen twice in a row, so that one jump costs one miss.
-    stride: u32,
-    step: u32,
+    pub(crate) stride: u32,
+    pub(crate) step: u32,
     op: Op,
     /// The space of `target`, or [`NO_SPACE`].
-    space: u8,
+    pub(crate) space: u8,
+    /// Whether the target is expected to be the thread's last one in its space, as for most of a loop's body.
+    pub(crate) same: bool,
 }
 
-const NOWHERE: Place =
-    Place { key: 0, next: [NONE; 2], target: 0, stride: 0, step: 0, op: Op::Read, space: NO_SPACE };
+const NOWHERE: Place = Place {
+    key: 0,
+    next: [NONE; 2],
+    target: 0,
+    stride: 0,
+    step: 0,
+    op: Op::Read,
+    space: NO_SPACE,
+    same: false,
+};
+
+impl Place {
+    /// The target that is expected if the operation is: `last` is the thread's last one in the space.
+    #[inline]
+    pub(crate) fn guess(&self, last: u32) -> u32 {
+        if self.same { last } else { self.target.wrapping_add(self.stride) }
+    }
+
+    /// The operation found its target at `target`.
+    #[inline]
+    fn step_to(&mut self, target: u32) -> u32 {
+        let step = target.wrapping_sub(self.target);
+        if step == self.step {
+            self.stride = step;
+        }
+        (self.step, self.target) = (step, target);
+        step
+    }
+}
 
 /// Where a thread is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Thread {
     key: u32,
     pub(crate) site: u32,
@@ -47,6 +76,25 @@ pub(crate) struct Thread {
 pub(crate) const START: Thread = Thread { key: 0, site: 0, op: Op::Read, targets: [0; SPACES] };
 
 impl Thread {
+    /// Where it is: the key of its place, and its site, as different places may have equal keys.
+    #[inline]
+    pub(crate) fn place(&self) -> (u32, u32) {
+        (self.key, self.site)
+    }
+
+    /// Is at `site`, whose place is `place` with the key `key`, and did what is done there.
+    #[inline]
+    pub(crate) fn pass(&mut self, key: u32, site: u32, place: &Place) {
+        (self.key, self.site) = (key, site);
+        self.aim(place.op, place.space, place.target);
+    }
+
+    /// Its last target in `space`.
+    #[inline]
+    pub(crate) fn last(&self, space: u8) -> u32 {
+        self.targets[space as usize % SPACES]
+    }
+
     #[inline]
     fn aim(&mut self, op: Op, space: u8, target: u32) {
         self.op = op;
@@ -98,9 +146,9 @@ impl Targets {
 }
 
 /// The tables.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Predictor {
-    places: [Place; PLACES],
+    pub(crate) places: [Place; PLACES],
     threads: [Thread; THREADS],
     /// The target that came after each target of a thread, at places not seen before.
     followers: [u32; FOLLOWERS],
@@ -155,6 +203,12 @@ impl Predictor {
         self.fresh[space as usize]
     }
 
+    /// The first unused id of the space of the target of `place`.
+    #[inline]
+    pub(crate) fn fresh_of(&self, place: &Place) -> u32 {
+        self.fresh[place.space as usize % SPACES]
+    }
+
     /// Moves `thread` to `site`.
     #[inline]
     pub(crate) fn arrive(&mut self, thread: &mut Thread, site: u32) -> Arrival {
@@ -178,9 +232,13 @@ impl Predictor {
         let last = thread.targets[space as usize];
         let fresh = self.fresh(space);
         if arrival.known && place.space == space as u8 {
-            let stride = if place.op == op { place.stride } else { 0 };
-            let guess = place.target.wrapping_add(stride);
-            Targets { guess, last, other: fresh, base: place.target, backwards: false }
+            let base = place.target;
+            let (guess, last) = match (place.op == op, place.same) {
+                (false, _) => (base, last),
+                (true, false) => (base.wrapping_add(place.stride), last),
+                (true, true) => (last, base.wrapping_add(place.stride)),
+            };
+            Targets { guess, last, other: fresh, base, backwards: false }
         } else {
             let other = self.followers[follower(space as u8, last)];
             Targets { guess: fresh, last, other, base: fresh, backwards: true }
@@ -191,24 +249,24 @@ impl Predictor {
     #[inline]
     pub(crate) fn learn(&mut self, thread: &mut Thread, arrival: Arrival, op: Op, target: u32) {
         let space = op.space().map_or(NO_SPACE, |space| space as u8);
+        let last = thread.last(space);
         let place = &mut self.places[arrival.slot];
         if arrival.known && place.op == op {
-            let step = target.wrapping_sub(place.target);
-            if step == place.step {
-                place.stride = step;
+            // Only what was not foreseen changes what is foreseen.
+            if target != place.guess(last) {
+                place.same = target == last;
             }
-            place.step = step;
-            place.target = target;
             // At a place where nothing changes nothing is new, and this is where time is spent.
-            if step != 0 {
+            if place.step_to(target) != 0 {
                 self.note(space, target);
             }
         } else {
             let next = if arrival.known { place.next } else { [NONE; 2] };
             if !arrival.known {
-                self.followers[follower(space, thread.targets[space as usize % SPACES])] = target;
+                self.followers[follower(space, last)] = target;
             }
-            *place = Place { key: arrival.key, next, target, stride: 0, step: 0, op, space };
+            let same = target == last;
+            *place = Place { key: arrival.key, next, target, stride: 0, step: 0, op, space, same };
             self.note(space, target);
         }
         thread.aim(op, space, target);
@@ -227,10 +285,9 @@ impl Predictor {
         self.note(Space::Site as u8, site);
         (thread.key, thread.site) = (key, site);
         let place = &mut self.places[slot(key)];
-        place.step = place.stride;
-        place.target = place.target.wrapping_add(place.stride);
-        let Place { op, space, target, stride, .. } = *place;
-        if stride != 0 {
+        let Place { op, space, .. } = *place;
+        let target = place.guess(thread.last(space));
+        if place.step_to(target) != 0 {
             self.note(space, target);
         }
         thread.aim(op, space, target);
@@ -256,13 +313,16 @@ impl Predictor {
 }
 
 /// The key of the place `site` reached from `before`; never that of [`NOWHERE`].
+///
+/// Where sites follow one after another, as in straight code, keys are multiples of the golden ratio, whose upper bits are far
+/// apart: so such places do not share entries before the table is full.
 #[inline]
-fn key(before: u32, site: u32) -> u32 {
-    (before.wrapping_mul(0x9E37_79B1) ^ site.wrapping_mul(0x85EB_CA6B)) | 1
+pub(crate) fn key(before: u32, site: u32) -> u32 {
+    before.wrapping_mul(0x184B_AF46).wrapping_add(site.wrapping_mul(0x85EB_CA6B)) | 1
 }
 
 #[inline]
-fn slot(key: u32) -> usize {
+pub(crate) fn slot(key: u32) -> usize {
     (key >> 20) as usize % PLACES
 }
 

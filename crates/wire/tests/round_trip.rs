@@ -121,6 +121,44 @@ fn random_events_survive_whatever_the_predictions() {
     }
 }
 
+/// The encoder takes each event by itself; the decoder takes whole turns of a loop at once.
+#[test]
+fn loops_survive_with_new_targets_jumps_and_changes_of_thread() {
+    for seed in 1..120 {
+        let mut random = Random(seed * 0x9E37_79B9);
+        let mut encoder = Encoder::new(vec![0; MIN_BUFFER_BYTES]);
+        encoder.choose(Some(Codec::Predicted));
+        let (body, threads) = (1 + random.below(60) as u32, 1 + random.below(3) as u32);
+        let stray = [u64::MAX, 3000, 300][random.below(3) as usize];
+        let kinds: Vec<(Op, u32)> = (0..body)
+            .map(|_| {
+                let op = [Op::Read, Op::Write, Op::Acquire, Op::Branch][random.below(4) as usize];
+                (op, [0, 0, 1, 1, 1, 7, u32::MAX][random.below(7) as usize])
+            })
+            .collect();
+        let (mut bytes, mut given, mut thread) = (Vec::new(), Vec::new(), 0);
+        for turn in 0..20_000 / body {
+            thread = if random.below(7) == 0 { random.below(u64::from(threads)) as u32 } else { thread };
+            for (site, &(op, stride)) in kinds.iter().enumerate() {
+                let target = (thread * 100).wrapping_add((turn % 150).wrapping_mul(stride));
+                let lost = random.below(stray) == 0;
+                let event = Event {
+                    thread,
+                    op,
+                    target: if op.space().is_none() { 0 } else { target },
+                    site: if lost { random.below(90) as u32 } else { site as u32 },
+                    read: Value::Absent,
+                    written: Value::Absent,
+                };
+                encoder.event(&event).unwrap();
+                given.push(event);
+            }
+        }
+        encoder.close(&mut |part| bytes.extend_from_slice(part));
+        assert!(decode(&bytes).0 == given, "seed {seed}");
+    }
+}
+
 #[test]
 fn packed_groups_of_every_length_and_sort_of_value_survive() {
     for count in [0, 1, 2, 255, 256, 257, 511, 512, 1000] {

@@ -112,6 +112,14 @@ impl Builder {
         table.intern_number(number)
     }
 
+    /// Prepares for `names` names in all in `space`, or for as many sites; a hint, which may be wrong.
+    pub fn expect_names(&mut self, space: Option<Space>, names: usize) {
+        match space {
+            Some(space) => self.names.space_mut(space).expect(names),
+            None => self.names.sites.expect(names),
+        }
+    }
+
     /// The id of a value.
     #[inline]
     pub fn value(&mut self, value: Value<'_>) -> Result<ValueId, Error> {

@@ -1,11 +1,16 @@
 //! Interned names.
 
+mod late;
+mod number;
+
 use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::id::NONE;
 use crate::{Error, Space};
+
+use late::Late;
+use number::{MAX_DIGITS, Numbers, SPREAD, decimal, number};
 
 /// The longest name, in bytes. Names come from untrusted files.
 pub const MAX_NAME_BYTES: usize = 1 << 16;
@@ -16,6 +21,8 @@ pub struct Table {
     text: String,
     /// Where each name ends in `text`; it starts where the one before ends.
     ends: Vec<usize>,
+    /// The names after those.
+    late: Late,
     /// The names that are numbers, of which large traces are full.
     numbers: Numbers,
     /// The other names.
@@ -39,18 +46,15 @@ impl Word {
     }
 }
 
-/// An odd number with its bits well mixed: the golden ratio.
-const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-
 impl Table {
     /// How many names there are.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.ends.len() + self.late.len()
     }
 
     /// Whether there is no name.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.len() == 0
     }
 
     /// The name of number `id`.
@@ -60,6 +64,9 @@ impl Table {
     #[inline]
     pub fn get(&self, id: u32) -> &str {
         let id = id as usize;
+        if id >= self.ends.len() {
+            return self.late.get(id - self.ends.len());
+        }
         let start = if id == 0 { 0 } else { self.ends[id - 1] };
         &self.text[start..self.ends[id]]
     }
@@ -93,18 +100,44 @@ impl Table {
     /// The number of the name that is `number` in decimal, a new one where it has none yet.
     #[inline]
     pub fn intern_number(&mut self, number: u64) -> Result<u32, Error> {
-        if let Some(id) = self.numbers.find(number) {
-            return Ok(id);
+        if number >= TOO_LONG {
+            return self.intern_long(number);
         }
+        let id = self.next_id()?;
+        let known = self.numbers.find_or_insert(number, id, || self.hasher.hash_one(0_u8));
+        if known == id {
+            if self.late.is_spelled() {
+                self.spell();
+            }
+            self.late.push(number);
+        }
+        Ok(known)
+    }
+
+    #[cold]
+    fn intern_long(&mut self, number: u64) -> Result<u32, Error> {
         let (digits, start) = decimal(number);
         // Digits are text.
-        let name = std::str::from_utf8(&digits[start..]).unwrap_or_default();
-        if digits.len() - start > MAX_DIGITS { self.intern(name) } else { self.add_number(number, name) }
+        self.intern(std::str::from_utf8(&digits[start..]).unwrap_or_default())
+    }
+
+    /// Prepares for `names` names in all; a hint, which may be wrong.
+    pub fn expect(&mut self, names: usize) {
+        self.numbers.expect(names);
+    }
+
+    /// Puts the names that are not spelled yet with the others: each is then spelled once, whoever asks for them when.
+    fn spell(&mut self) {
+        let Table { text, ends, late, .. } = self;
+        late.drain(|name| {
+            text.push_str(name);
+            ends.push(text.len());
+        });
     }
 
     fn add_number(&mut self, number: u64, name: &str) -> Result<u32, Error> {
         let id = self.add(name)?;
-        self.numbers.insert(number, id, self.hasher.hash_one(0_u8));
+        self.numbers.find_or_insert(number, id, || self.hasher.hash_one(0_u8));
         Ok(id)
     }
 
@@ -127,13 +160,17 @@ impl Table {
         if name.len() > MAX_NAME_BYTES {
             return Err(Error::NameTooLong { bytes: name.len() });
         }
-        if self.ends.len() >= u32::MAX as usize - 1 {
-            return Err(Error::TooMany { what: "names" });
-        }
-        let id = self.ends.len() as u32;
+        let id = self.next_id()?;
+        self.spell();
         self.text.push_str(name);
         self.ends.push(self.text.len());
         Ok(id)
+    }
+
+    #[inline]
+    fn next_id(&self) -> Result<u32, Error> {
+        let id = self.len();
+        if id >= u32::MAX as usize - 1 { Err(Error::TooMany { what: "names" }) } else { Ok(id as u32) }
     }
 
     /// Every name, in order of its number.
@@ -147,99 +184,8 @@ impl Table {
     }
 }
 
-/// The longest names that count as numbers.
-const MAX_DIGITS: usize = 18;
-
-/// The digits of `number`, from the place given on.
-#[inline]
-fn decimal(mut number: u64) -> ([u8; 20], usize) {
-    let (mut digits, mut at) = ([b'0'; 20], 20);
-    // Two at a time: each division waits for the one before.
-    while number > 9 {
-        at -= 2;
-        let pair = (number % 100) as u8;
-        (digits[at], digits[at + 1]) = (b'0' + pair / 10, b'0' + pair % 10);
-        number /= 100;
-    }
-    if number > 0 || at == 20 {
-        at -= 1;
-        digits[at] = b'0' + number as u8;
-    }
-    (digits, at)
-}
-
-/// The number that `name` is the canonical decimal form of, up to 18 digits.
-#[inline]
-fn number(name: &str) -> Option<u64> {
-    let digits = name.as_bytes();
-    if digits.is_empty() || digits.len() > MAX_DIGITS || digits[0] == b'0' && digits.len() > 1 {
-        return None;
-    }
-    let mut number = 0;
-    for &digit in digits {
-        let digit = digit.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        number = number * 10 + u64::from(digit);
-    }
-    Some(number)
-}
-
-/// The ids of names that are numbers: of small ones in a column, of others by hash. Neither needs a look at the text.
-#[derive(Clone, Default, Debug)]
-struct Numbers {
-    /// Entry n is the id of the number n; at most a few times as long as there are numbers.
-    small: Vec<u32>,
-    large: HashTable<(u64, u32)>,
-    /// The least number that is in `large`, though it may be small by now.
-    least_large: Option<u64>,
-    count: u64,
-    /// Random, as the numbers come from untrusted files.
-    seed: u64,
-}
-
-impl Numbers {
-    #[inline]
-    fn place(seed: u64, number: u64) -> u64 {
-        let product = u128::from(number ^ seed) * u128::from(SPREAD ^ seed.rotate_left(32) | 1);
-        (product >> 64) as u64 ^ product as u64
-    }
-
-    #[inline]
-    fn find(&self, number: u64) -> Option<u32> {
-        if let Some(&id) = self.small.get(number as usize)
-            && id != NONE
-        {
-            return Some(id);
-        }
-        if self.least_large.is_none_or(|least| number < least) {
-            return None;
-        }
-        let place = Numbers::place(self.seed, number);
-        self.large.find(place, |&(other, _)| other == number).map(|&(_, id)| id)
-    }
-
-    /// Adds a number that is not there yet. The first one brings the seed.
-    fn insert(&mut self, number: u64, id: u32, seed: u64) {
-        if self.count == 0 {
-            self.seed = seed;
-        }
-        self.count += 1;
-        if number >= self.small.len() as u64 && number < 2 * self.count + 64 {
-            self.small.resize((2 * number + 64) as usize, NONE);
-        }
-        match self.small.get_mut(number as usize) {
-            Some(entry) => *entry = id,
-            None => {
-                let place = Numbers::place(self.seed, number);
-                self.large
-                    .insert_unique(place, (number, id), |&(number, _)| Numbers::place(self.seed, number));
-                self.least_large = Some(self.least_large.map_or(number, |least| least.min(number)));
-            }
-        }
-    }
-}
+/// The least number with more digits than names that count as numbers have.
+const TOO_LONG: u64 = 10_u64.pow(MAX_DIGITS as u32);
 
 /// All names of a trace, one table a space, and the sites.
 #[derive(Clone, Default, Debug)]
@@ -299,6 +245,11 @@ mod tests {
             assert_eq!(id.unwrap() as usize, expected.unwrap_or(naive.len()));
             if expected.is_none() {
                 naive.push(name);
+            }
+            // Asking for names now and then must not change what comes later.
+            if i % 7 == 0 {
+                let asked = i * 31 % naive.len();
+                assert_eq!(table.get(asked as u32), naive[asked]);
             }
         }
         assert!(table.iter().eq(naive));

@@ -114,12 +114,17 @@ impl State {
         self.whole = kept == rest.len();
     }
 
+    #[inline]
     fn set_upper(&mut self, place: usize, half: u32) {
-        self.recent[..=place].rotate_right(1);
-        self.recent[0] = half;
+        // One by one: a wider read would have to wait for the narrower writes of the name before.
+        let mut moved = half;
+        for recent in self.recent.iter_mut().take(place + 1) {
+            moved = core::mem::replace(recent, moved);
+        }
         self.largest = self.largest.max(half);
     }
 
+    #[inline]
     fn set_lower(&mut self, half: u32) {
         self.low = half;
         self.largest = self.largest.max(half);

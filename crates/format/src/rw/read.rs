@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use reweave_trace::{Batch, Builder, Kind};
-use reweave_wire::{Block, Columns, Damaged, Decoder, Op, Space};
+use reweave_wire::{Block, Columns, Damaged, Decoder, Op, SPACES, Space};
 
 use super::names::{Ids, Refused};
 use super::scan::{Located, Scan, scan};
@@ -35,6 +35,9 @@ pub(crate) fn read(bytes: &[u8], jobs: usize) -> Result<Read, Malformed> {
         .ok_or(reweave_trace::Error::TooMany { what: "events" })
         .and_then(|events| whole.builder.try_reserve(events))
         .map_err(|error| malformed(0, error.to_string()))?;
+    if let Some((_, names)) = &scan.names {
+        whole.expect(names);
+    }
     whole.builder.reserved().into_iter().for_each(huge::ask);
     let workers = jobs.min(scan.blocks.len());
     if workers <= 1 {
@@ -122,6 +125,15 @@ struct Whole<'b> {
 }
 
 impl Whole<'_> {
+    /// Sets memory aside for as many names as the footer tells of.
+    fn expect(&mut self, names: &[u32; SPACES]) {
+        for (&space, &count) in Space::ALL.iter().zip(names) {
+            if let Some(space) = codes::named(space) {
+                self.builder.expect_names(space, count as usize);
+            }
+        }
+    }
+
     fn append_all(&mut self, blocks: &[Located], workers: usize) -> Result<(), Malformed> {
         let bytes = self.bytes;
         thread::scope(|scope| {

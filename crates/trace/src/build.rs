@@ -45,6 +45,26 @@ pub struct Batch<'b> {
     pub values: Option<&'b BatchValues>,
 }
 
+/// Events as they are kept: columns of one length, whose ids belong to the builder or trace that shows them.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Rows<'r> {
+    /// The operations without their targets.
+    pub kinds: &'r [Kind],
+    /// The threads.
+    pub threads: &'r [ThreadId],
+    /// The numbers of the targets in their spaces; 0 where there is none.
+    pub targets: &'r [u32],
+    /// The sites.
+    pub sites: &'r [SiteId],
+}
+
+impl Columns {
+    pub(crate) fn rows(&self) -> Rows<'_> {
+        let Columns { kinds, threads, targets, sites } = self;
+        Rows { kinds, threads, targets, sites }
+    }
+}
+
 /// Takes events in observed order, and makes a [`Trace`] of them if they can have been observed.
 #[derive(Clone, Default, Debug)]
 pub struct Builder {
@@ -142,6 +162,21 @@ impl Builder {
     /// How many positions there are so far.
     pub fn len(&self) -> usize {
         self.columns.kinds.len()
+    }
+
+    /// The events so far.
+    pub fn rows(&self) -> Rows<'_> {
+        self.columns.rows()
+    }
+
+    /// Forgets the events so far and their values, but no name: for those who look at a trace part by part.
+    pub fn forget_events(&mut self) {
+        let Columns { kinds, threads, targets, sites } = &mut self.columns;
+        kinds.clear();
+        threads.clear();
+        targets.clear();
+        sites.clear();
+        self.values = Values::default();
     }
 
     /// Whether there is no position yet.

@@ -39,7 +39,7 @@ mod trace;
 mod value;
 mod wellformed;
 
-pub use build::{Batch, Builder};
+pub use build::{Batch, Builder, Rows};
 pub use capability::Capabilities;
 pub use core::{Core, NotACore};
 pub use dependence::{DependenceBuilder, Dependences};

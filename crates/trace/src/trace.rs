@@ -6,7 +6,7 @@ use crate::build::Columns;
 use crate::value::Values;
 use crate::{
     CallId, Capabilities, ConditionId, Event, EventId, EventValues, Kind, LockId, Names, Objects, Op,
-    RegionId, SiteId, Space, ThreadId, Value, ValueId, VarId,
+    RegionId, Rows, SiteId, Space, ThreadId, Value, ValueId, VarId,
 };
 
 /// One observed run: 10 bytes an event, 13 where there are more than 256 threads; plus values where there are any.
@@ -36,6 +36,11 @@ impl Trace {
     /// Every position, skipped ones included.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = EventId> + ExactSizeIterator + use<> {
         (0..self.len() as u32).map(EventId)
+    }
+
+    /// Every position, as columns.
+    pub fn rows(&self) -> Rows<'_> {
+        self.columns.rows()
     }
 
     /// Every event that ran, in observed order.

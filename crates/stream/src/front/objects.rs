@@ -1,0 +1,134 @@
+//! Objects and their fields, as they become known.
+//!
+//! The variable `p.next` is part of the object `p`, whichever of the two is met first. Until the first birth or death
+//! there are no objects, and all that is kept is one bit a variable; from then on there is a tree of names.
+
+use fixedbitset::FixedBitSet;
+use hashbrown::{Equivalent, HashMap};
+use reweave_trace::{Defect, Names, Space};
+
+use super::NONE;
+
+/// How many dots of a name are looked at: as in a trace that is loaded whole, where more are refused.
+const MAX_DOTS: usize = 64;
+
+#[derive(Default, Debug)]
+pub(crate) struct Objects {
+    used: FixedBitSet,
+    allocated: FixedBitSet,
+    freed: FixedBitSet,
+    /// By the node above and the part of the name after its dot: every dotted beginning of a variable's name has one.
+    nodes: HashMap<Key, u32>,
+    tree: Vec<Node>,
+    /// Per variable, its node.
+    of_variable: Vec<u32>,
+}
+
+#[derive(PartialEq, Eq, Hash, Debug)]
+struct Key(u32, Box<str>);
+
+#[derive(Hash)]
+struct Sought<'n>(u32, &'n str);
+
+impl Equivalent<Key> for Sought<'_> {
+    fn equivalent(&self, key: &Key) -> bool {
+        self.0 == key.0 && *self.1 == *key.1
+    }
+}
+
+#[derive(Debug)]
+struct Node {
+    parent: u32,
+    children: Vec<u32>,
+    variable: u32,
+    lifetime: bool,
+}
+
+impl Objects {
+    /// Whether there is no object yet.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tree.is_empty()
+    }
+
+    /// The objects with a birth or death that `variable` is or is part of.
+    pub(crate) fn around(&self, variable: u32) -> impl Iterator<Item = u32> + '_ {
+        let first = self.of_variable.get(variable as usize).copied();
+        std::iter::successors(first, |&node| Some(self.tree[node as usize].parent).filter(|&up| up != NONE))
+            .map(|node| &self.tree[node as usize])
+            .filter(|node| node.lifetime)
+            .map(|node| node.variable)
+    }
+
+    /// Every variable that is `object` or part of it.
+    pub(crate) fn below(&self, object: u32) -> Vec<u32> {
+        let mut found = Vec::new();
+        let mut open: Vec<u32> = self.of_variable.get(object as usize).copied().into_iter().collect();
+        while let Some(node) = open.pop() {
+            let node = &self.tree[node as usize];
+            if node.variable != NONE {
+                found.push(node.variable);
+            }
+            open.extend(&node.children);
+        }
+        found
+    }
+
+    /// Notes an access of `variable`.
+    #[inline]
+    pub(super) fn used(&mut self, variable: u32) {
+        let index = variable as usize;
+        if index >= self.used.len() {
+            self.used.grow((index + 1).next_power_of_two());
+        }
+        self.used.insert(index);
+    }
+
+    /// Runs the birth or death of `object`, if nothing is wrong with it.
+    pub(super) fn lifetime(&mut self, names: &Names, object: u32, birth: bool) -> Result<(), Defect> {
+        self.learn(names);
+        let index = object as usize;
+        if birth && self.allocated.contains(index) {
+            return Err(Defect::SecondAlloc);
+        }
+        if birth && self.below(object).iter().any(|&variable| self.used.contains(variable as usize)) {
+            return Err(Defect::UseBeforeAlloc);
+        }
+        if !birth && self.freed.contains(index) {
+            return Err(Defect::SecondFree);
+        }
+        let done = if birth { &mut self.allocated } else { &mut self.freed };
+        done.grow_and_insert(index);
+        self.used(object);
+        if let Some(&node) = self.of_variable.get(index) {
+            self.tree[node as usize].lifetime = true;
+        }
+        Ok(())
+    }
+
+    /// Adds the variables that have come up since the last time.
+    pub(super) fn learn(&mut self, names: &Names) {
+        let variables = names.space(Space::Variable);
+        for id in self.of_variable.len()..variables.len() {
+            let mut node = NONE;
+            for part in variables.get(id as u32).splitn(MAX_DOTS + 1, '.') {
+                node = self.node(node, part);
+            }
+            self.tree[node as usize].variable = id as u32;
+            self.of_variable.push(node);
+        }
+    }
+
+    fn node(&mut self, parent: u32, part: &str) -> u32 {
+        if let Some(&node) = self.nodes.get(&Sought(parent, part)) {
+            return node;
+        }
+        let node = self.tree.len() as u32;
+        self.tree.push(Node { parent, children: Vec::new(), variable: NONE, lifetime: false });
+        self.nodes.insert(Key(parent, part.into()), node);
+        if parent != NONE {
+            self.tree[parent as usize].children.push(node);
+        }
+        node
+    }
+}

@@ -4,6 +4,7 @@ mod generate;
 mod predict;
 mod query;
 mod report;
+mod stream;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ pub(crate) use generate::GenerateArgs;
 pub(crate) use predict::PredictArgs;
 pub(crate) use query::{ModelChoice, QueryArgs};
 pub(crate) use report::{MergeArgs, ReportArgs};
+pub(crate) use stream::StreamArgs;
 
 /// Predict concurrency bugs from the trace of one run.
 #[derive(Parser)]
@@ -81,6 +83,7 @@ pub(crate) enum Command {
     Generate(GenerateArgs),
     Check(CheckArgs),
     Query(QueryArgs),
+    Stream(StreamArgs),
 }
 
 /// How a trace is read.

@@ -50,6 +50,7 @@ fn run() -> Exit {
         Command::Generate(args) => commands::generate::run(args, &console),
         Command::Check(args) => commands::check::run(args, &cli.global, &console),
         Command::Query(args) => commands::query::run(args, &cli.global, &console),
+        Command::Stream(args) => commands::stream::run(args, &cli.global, &console),
     };
     result.unwrap_or_else(|error| failure::report(&error, &console))
 }

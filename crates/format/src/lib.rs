@@ -1,9 +1,11 @@
 //! Readers and writers of traces, one module per format.
 //!
-//! [`load()`] reads a file of any format, compressed or not, into a well-formed trace; [`save()`] and [`create`] write one.
+//! [`load()`] reads a file of any format, compressed or not, into a well-formed trace; [`Events`] reads one part by part,
+//! in memory that does not grow with the events; [`save()`] and [`create`] write one.
 #![deny(unsafe_code)]
 
 mod error;
+mod events;
 mod huge;
 mod in_order;
 mod kind;
@@ -28,6 +30,7 @@ mod writer;
 mod testing;
 
 pub use error::{Error, Place};
+pub use events::Events;
 pub use kind::{Format, ParseFormatError};
 pub use lines::LineMap;
 pub use load::{LoadOptions, Loaded, Progress, decode_bytes, load, load_bytes};

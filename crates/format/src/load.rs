@@ -97,6 +97,31 @@ pub(crate) fn load_blocks(
     Load { path, options, total: Some(bytes.len() as u64) }.run(source)
 }
 
+/// The format asked for; else what the content says beyond doubt, what the name says, and what the content looks like.
+pub(crate) fn tell_format(
+    path: &Path,
+    asked: Option<Format>,
+    source: &mut Source<'_>,
+) -> Result<Format, Error> {
+    if let Some(format) = asked {
+        return Ok(format);
+    }
+    let head = source.head().map_err(|e| Error::io(e).in_file(path))?;
+    if head.starts_with(rw::MAGIC) {
+        return Ok(Format::Rw);
+    }
+    Format::from_path(path)
+        .or_else(|| Format::sniff(head))
+        .ok_or_else(|| Error::UnknownFormat { path: path.to_owned(), looked: true })
+}
+
+/// A notice about lines that were passed over.
+pub(crate) fn unknown_lines(tally: &Tally) -> Option<String> {
+    tally.unknown.map(|(count, first)| {
+        format!("{count} lines have an operation that is not known and were passed over, the first on line {first}")
+    })
+}
+
 /// Large enough that names which recur are few per block, small enough that a block and its trace stay in cache.
 const BLOCK_BYTES: usize = 4 << 20;
 
@@ -132,18 +157,8 @@ impl Load<'_> {
         Ok(Loaded { trace, format, repairs, notices, bytes, lines })
     }
 
-    /// The format asked for; else what the content says beyond doubt, what the name says, and what the content looks like.
     fn format(&self, source: &mut Source<'_>) -> Result<Format, Error> {
-        if let Some(format) = self.options.format {
-            return Ok(format);
-        }
-        let head = source.head().map_err(|e| Error::io(e).in_file(self.path))?;
-        if head.starts_with(rw::MAGIC) {
-            return Ok(Format::Rw);
-        }
-        Format::from_path(self.path)
-            .or_else(|| Format::sniff(head))
-            .ok_or_else(|| Error::UnknownFormat { path: self.path.to_owned(), looked: true })
+        tell_format(self.path, self.options.format, source)
     }
 
     fn parse(&self, format: Format, source: Source<'_>) -> Result<Parsed, Error> {
@@ -166,10 +181,8 @@ impl Load<'_> {
         let (builder, tally) = self.blocks(source, Cut::Lines, |parser: &mut P, block, builder, tally| {
             text::parse_block(parser, &block.bytes, builder, tally)
         })?;
-        let notices = tally.unknown.map(|(count, first)| {
-            format!("{count} lines have an operation that is not known and were passed over, the first on line {first}")
-        });
-        Ok(Parsed { builder, lines: Some(tally.map), notices: notices.into_iter().collect() })
+        let notices = unknown_lines(&tally).into_iter().collect();
+        Ok(Parsed { builder, lines: Some(tally.map), notices })
     }
 
     fn rapidbin(&self, mut source: Source<'_>) -> Result<Parsed, Error> {

@@ -100,6 +100,25 @@ impl<'a> Source<'a> {
         self.offset += bytes as u64;
     }
 
+    /// The next `count` bytes, or fewer at the end.
+    pub(crate) fn take(&mut self, count: usize) -> io::Result<Cow<'a, [u8]>> {
+        let bytes = match &mut self.from {
+            From::Bytes(rest) => {
+                let (taken, left) = rest.split_at(count.min(rest.len()));
+                *rest = left;
+                self.read.fetch_add(taken.len() as u64, Ordering::Relaxed);
+                Cow::Borrowed(taken)
+            }
+            From::Stream { reader, held, ended } => {
+                *ended = *ended || fill(reader, held, count)?;
+                let left = held.split_off(count.min(held.len()));
+                Cow::Owned(std::mem::replace(held, left))
+            }
+        };
+        self.offset += bytes.len() as u64;
+        Ok(bytes)
+    }
+
     /// Whether there is one block at most.
     pub(crate) fn is_small(&self) -> bool {
         matches!(self.from, From::Bytes(bytes) if bytes.len() <= self.block_bytes)

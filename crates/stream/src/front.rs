@@ -101,7 +101,7 @@ impl Front {
         if !self.objects.is_empty() {
             self.objects.learn(names);
         }
-        let columns = rows.kinds.iter().zip(rows.threads).zip(rows.targets).zip(rows.sites);
+        let columns = rows.kinds.iter().zip(rows.threads.iter()).zip(rows.targets).zip(rows.sites);
         for (((&kind, thread), &target), site) in columns {
             let event = self.events as u32;
             self.events += 1;

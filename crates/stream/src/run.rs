@@ -86,7 +86,7 @@ impl Stream {
             let end = (start + CHUNK).min(rows.kinds.len());
             let chunk = Rows {
                 kinds: &rows.kinds[start..end],
-                threads: &rows.threads[start..end],
+                threads: rows.threads.part(start..end),
                 targets: &rows.targets[start..end],
                 sites: &rows.sites[start..end],
             };

@@ -162,9 +162,8 @@ impl Held {
         }
         let mut kept = 0;
         let mut starts = self.sections.iter_mut().peekable();
-        let mut place = 0;
         let accessed = std::mem::take(&mut self.accessed);
-        for access in accessed {
+        for (place, access) in accessed.into_iter().enumerate() {
             while let Some(section) = starts.next_if(|section| section.start <= place) {
                 section.start = kept;
             }
@@ -172,7 +171,6 @@ impl Held {
                 self.accessed.push(access);
                 kept += 1;
             }
-            place += 1;
         }
         for section in starts {
             section.start = kept;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::thread_column::ThreadColumn;
+use crate::thread_column::{ThreadColumn, ThreadRows};
 use crate::value::{BatchValues, Values, carried};
 use crate::wellformed::{self, Repairs};
 use crate::{
@@ -51,7 +51,7 @@ pub struct Rows<'r> {
     /// The operations without their targets.
     pub kinds: &'r [Kind],
     /// The threads.
-    pub threads: &'r [ThreadId],
+    pub threads: ThreadRows<'r>,
     /// The numbers of the targets in their spaces; 0 where there is none.
     pub targets: &'r [u32],
     /// The sites.
@@ -61,7 +61,7 @@ pub struct Rows<'r> {
 impl Columns {
     pub(crate) fn rows(&self) -> Rows<'_> {
         let Columns { kinds, threads, targets, sites } = self;
-        Rows { kinds, threads, targets, sites }
+        Rows { kinds, threads: threads.rows(), targets, sites }
     }
 }
 

@@ -52,6 +52,7 @@ pub use name::{MAX_NAME_BYTES, Names, Table};
 pub use object::Objects;
 pub use program_order::ProgramOrder;
 pub use state::{Holds, Memory};
+pub use thread_column::ThreadRows;
 pub use trace::Trace;
 pub use value::{BatchValues, EventValues, Value, ValueId};
 pub use wellformed::Repairs;

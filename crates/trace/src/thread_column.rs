@@ -65,12 +65,22 @@ impl ThreadColumn {
         start..start + bytes
     }
 
+    pub(crate) fn clear(&mut self) {
+        match self {
+            ThreadColumn::Narrow(column) => column.clear(),
+            ThreadColumn::Wide(column) => column.clear(),
+        }
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = ThreadId> {
-        let length = match self {
-            ThreadColumn::Narrow(column) => column.len(),
-            ThreadColumn::Wide(column) => column.len(),
-        };
-        (0..length).map(|event| self.get(event))
+        self.rows().iter()
+    }
+
+    pub(crate) fn rows(&self) -> ThreadRows<'_> {
+        match self {
+            ThreadColumn::Narrow(column) => ThreadRows::Narrow(column),
+            ThreadColumn::Wide(column) => ThreadRows::Wide(column),
+        }
     }
 
     /// The column with four bytes an event, with as much room as it had.
@@ -85,6 +95,50 @@ impl ThreadColumn {
                 }
             }
         }
+    }
+}
+
+/// The threads of some events.
+#[derive(Clone, Copy, Debug)]
+pub enum ThreadRows<'r> {
+    /// A byte each, where there are few threads.
+    Narrow(&'r [u8]),
+    /// Four bytes each.
+    Wide(&'r [u32]),
+}
+
+impl Default for ThreadRows<'_> {
+    fn default() -> Self {
+        ThreadRows::Narrow(&[])
+    }
+}
+
+impl<'r> ThreadRows<'r> {
+    /// The thread of the event at `row`.
+    #[inline]
+    pub fn get(self, row: usize) -> ThreadId {
+        match self {
+            ThreadRows::Narrow(rows) => ThreadId(u32::from(rows[row])),
+            ThreadRows::Wide(rows) => ThreadId(rows[row]),
+        }
+    }
+
+    /// Some of the rows.
+    pub fn part(self, range: Range<usize>) -> ThreadRows<'r> {
+        match self {
+            ThreadRows::Narrow(rows) => ThreadRows::Narrow(&rows[range]),
+            ThreadRows::Wide(rows) => ThreadRows::Wide(&rows[range]),
+        }
+    }
+
+    /// One after another.
+    #[inline]
+    pub fn iter(self) -> impl Iterator<Item = ThreadId> + use<'r> {
+        let length = match self {
+            ThreadRows::Narrow(rows) => rows.len(),
+            ThreadRows::Wide(rows) => rows.len(),
+        };
+        (0..length).map(move |row| self.get(row))
     }
 }
 

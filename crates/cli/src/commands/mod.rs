@@ -11,6 +11,7 @@ pub(crate) mod query;
 pub(crate) mod report;
 mod reports;
 pub(crate) mod stats;
+pub(crate) mod stream;
 pub(crate) mod validate;
 
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! `reweave query`: could this have happened?
 
-mod clock;
+pub(super) mod clock;
 
 use std::io::Write;
 use std::path::Path;

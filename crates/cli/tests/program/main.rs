@@ -10,3 +10,4 @@ mod predict_files;
 mod predict_large;
 mod query;
 mod recorded;
+mod stream;

@@ -18,6 +18,7 @@ mod tests;
 
 use crate::error::{Malformed, Place};
 
+pub(crate) use read::parts::{Parts, Stopped};
 pub(crate) use read::{Read, read};
 pub(crate) use write::Writer;
 

@@ -4,6 +4,8 @@
 //! bounded, and the result does not depend on `n`. Interning names and checking ids is left to the thread that puts
 //! the blocks together. Linear in bytes plus events.
 
+pub(super) mod parts;
+
 use std::ops::Range;
 use std::sync::mpsc;
 use std::thread;

@@ -25,10 +25,25 @@ impl Located {
     /// The block's payload, once it matches its checksum.
     pub(super) fn payload<'b>(&self, bytes: &'b [u8]) -> Result<&'b [u8], Malformed> {
         let start = self.at + CHUNK_BYTES;
-        match bytes.get(start..start + self.head.payload as usize) {
-            Some(payload) if crc(payload) == self.head.payload_crc => Ok(payload),
-            _ => Err(malformed(self.at, "the file is damaged here: a block does not match its checksum")),
+        let payload = bytes.get(start..start + self.head.payload as usize).unwrap_or_default();
+        self.check(payload).map(|()| payload)
+    }
+
+    /// Refuses a payload that does not match its checksum.
+    pub(super) fn check(&self, payload: &[u8]) -> Result<(), Malformed> {
+        if payload.len() == self.head.payload as usize && crc(payload) == self.head.payload_crc {
+            return Ok(());
         }
+        Err(malformed(self.at, "the file is damaged here: a block does not match its checksum"))
+    }
+
+    /// Refuses a block that is larger than blocks may be.
+    pub(super) fn check_size(&self) -> Result<(), Malformed> {
+        let Chunk { events, names, payload, .. } = self.head;
+        if events as usize > MAX_EVENTS || names as usize > MAX_NAMES || payload as usize > MAX_PAYLOAD {
+            return Err(malformed(self.at, "a block is larger than blocks may be"));
+        }
+        Ok(())
     }
 }
 
@@ -47,13 +62,7 @@ pub(super) struct Scan {
 /// Finds the blocks of a file.
 pub(super) fn scan(bytes: &[u8]) -> Result<Scan, Malformed> {
     let header = file_header(bytes)?;
-    let mut scan = Scan {
-        blocks: Vec::new(),
-        events: 0,
-        claims: header.claims.without(header.tentative),
-        names: None,
-        notices: Vec::new(),
-    };
+    let mut scan = Scan::new(header);
     let mut at = HEADER_BYTES;
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
@@ -78,7 +87,7 @@ pub(super) fn scan(bytes: &[u8]) -> Result<Scan, Malformed> {
     }
 }
 
-fn file_header(bytes: &[u8]) -> Result<FileHeader, Malformed> {
+pub(super) fn file_header(bytes: &[u8]) -> Result<FileHeader, Malformed> {
     let Some(header) = bytes.first_chunk::<HEADER_BYTES>() else {
         let message = format!("the file is shorter than its header, which has {HEADER_BYTES} bytes");
         return Err(malformed(bytes.len(), message));
@@ -94,7 +103,7 @@ fn file_header(bytes: &[u8]) -> Result<FileHeader, Malformed> {
 }
 
 /// The head at the start of `rest`; nothing where the file ends before or inside it.
-fn head(rest: &[u8]) -> Result<Option<Chunk>, String> {
+pub(super) fn head(rest: &[u8]) -> Result<Option<Chunk>, String> {
     let Some(&code) = rest.first() else { return Ok(None) };
     // A recorder that writes through a memory map and is killed leaves zeros to the end of the file.
     if code == 0 && rest.iter().all(|&byte| byte == 0) {
@@ -116,14 +125,19 @@ fn head(rest: &[u8]) -> Result<Option<Chunk>, String> {
 }
 
 impl Scan {
-    fn block(&mut self, block: Located) -> Result<(), Malformed> {
-        let Located { at, head } = block;
-        if head.events as usize > MAX_EVENTS
-            || head.names as usize > MAX_NAMES
-            || head.payload as usize > MAX_PAYLOAD
-        {
-            return Err(malformed(at, "a block is larger than blocks may be"));
+    pub(super) fn new(header: FileHeader) -> Scan {
+        Scan {
+            blocks: Vec::new(),
+            events: 0,
+            claims: header.claims.without(header.tentative),
+            names: None,
+            notices: Vec::new(),
         }
+    }
+
+    pub(super) fn block(&mut self, block: Located) -> Result<(), Malformed> {
+        let Located { at, head } = block;
+        block.check_size()?;
         if head.first_event != self.events {
             let message = format!(
                 "a block of events from {} on stands where event {} is next: a block is missing or misplaced",
@@ -136,7 +150,7 @@ impl Scan {
         Ok(())
     }
 
-    fn footer(
+    pub(super) fn footer(
         &mut self,
         at: usize,
         head: &Chunk,
@@ -169,7 +183,7 @@ impl Scan {
         Ok(())
     }
 
-    fn end(&mut self, footer: usize, at: usize, rest: &[u8]) -> Result<(), Malformed> {
+    pub(super) fn end(&mut self, footer: usize, at: usize, rest: &[u8]) -> Result<(), Malformed> {
         let mark = End { footer: footer as u64 }.encode();
         if rest == mark {
             return Ok(());
@@ -184,7 +198,7 @@ impl Scan {
         Ok(())
     }
 
-    fn cut_off(&mut self, at: usize, nothing_follows: bool) {
+    pub(super) fn cut_off(&mut self, at: usize, nothing_follows: bool) {
         let events = self.events;
         self.notices.push(if nothing_follows {
             format!("cut off after {events} events: the last whole block ends at byte {at}, and nothing follows")

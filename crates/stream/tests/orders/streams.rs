@@ -71,7 +71,7 @@ fn in_blocks(trace: &Trace, size: usize) -> Vec<(Analysis, Race)> {
         let end = (start + size).min(trace.len());
         let block = Rows {
             kinds: &rows.kinds[start..end],
-            threads: &rows.threads[start..end],
+            threads: rows.threads.part(start..end),
             targets: &rows.targets[start..end],
             sites: &rows.sites[start..end],
         };

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Runs until it is dropped.
-pub(super) struct Clock {
+pub(in crate::commands) struct Clock {
     stop: Arc<AtomicBool>,
     /// The thread ends when this does.
     _alive: Sender<()>,
@@ -15,7 +15,7 @@ pub(super) struct Clock {
 
 impl Clock {
     /// Starts a clock that says stop after `time`.
-    pub(super) fn start(time: Duration) -> Clock {
+    pub(in crate::commands) fn start(time: Duration) -> Clock {
         let stop = Arc::new(AtomicBool::new(time.is_zero()));
         let (alive, dropped) = mpsc::channel();
         let flag = Arc::clone(&stop);
@@ -28,7 +28,7 @@ impl Clock {
     }
 
     /// The flag that is set when the time is up.
-    pub(super) fn stop(&self) -> Arc<AtomicBool> {
+    pub(in crate::commands) fn stop(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }
 }

@@ -11,6 +11,8 @@ mod naive;
 mod predict;
 mod scale;
 mod straightforward;
+mod stream;
+mod stream_naive;
 mod table;
 mod z3;
 
@@ -23,17 +25,25 @@ const SECTIONS: &[Section] = &[
     ("decide", "queries on long traces", decide::run),
     ("z3", "queries against Z3, where it is installed", z3::run),
     ("predict", "all kinds of bugs in long traces", predict::run),
-    ("scale", "all kinds of bugs in traces of growing size", scale::run),
+    ("scale", "all kinds of bugs in traces of growing size; only when it is named", scale::run),
+    ("stream", "one-pass analyses, against straightforward ones on vector clocks", stream::run),
+    ("stream-memory", "the memory of one-pass analyses; only when it is named", stream::memory),
 ];
 
 fn main() -> Result<()> {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
+    if let [flag, analysis, path] = &wanted[..]
+        && flag == stream::CHILD
+    {
+        return stream::measured_child(analysis, path);
+    }
     if let Some(unknown) = wanted.iter().find(|name| !SECTIONS.iter().any(|(section, ..)| section == name)) {
         let known: Vec<&str> = SECTIONS.iter().map(|&(name, ..)| name).collect();
         bail!("there is no section `{unknown}`: expected {}", known.join(", "));
     }
     for (name, about, run) in SECTIONS {
-        if wanted.is_empty() || wanted.iter().any(|w| w == name) {
+        let large = matches!(*name, "scale" | "stream-memory");
+        if wanted.is_empty() && !large || wanted.iter().any(|w| w == name) {
             println!("## {name}: {about}\n");
             run()?;
             println!();

@@ -6,8 +6,11 @@ use reweave_trace::{Defect, Error, EventId, Rows, Trace};
 
 use crate::shapes;
 
+/// What is refused, and why.
+type Refusal = (EventId, Defect, String);
+
 /// The refusal of a trace by a stream, and by the builder of a whole trace.
-fn refusals(text: &str) -> (Option<(EventId, Defect, String)>, Option<(EventId, Defect, String)>) {
+fn refusals(text: &str) -> (Option<Refusal>, Option<Refusal>) {
     let builder = parse_raw(text).expect("a raw trace");
     let told = |error: Error| match error {
         Error::IllFormed(ill) => (ill.event, ill.defect, ill.message),

@@ -76,7 +76,11 @@ impl Parts {
         }
         let at = self.at;
         let bytes = take(source, CHUNK_BYTES)?;
-        if bytes.first() == Some(&0) && zeros(&bytes, source)? {
+        if bytes.first() == Some(&0) {
+            if !zeros(&bytes, source)? {
+                let message = "the file is damaged here: a block or the footer should start";
+                return Err(malformed(at, message).into());
+            }
             self.cut_off(false);
             return Ok(false);
         }

@@ -5,7 +5,7 @@
 mod syncp;
 mod wcp;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use anyhow::Result;
 use reweave_format::Events;
@@ -143,7 +143,7 @@ impl Naive for Hb {
 /// What was read and written in an open critical section.
 struct Section {
     lock: u32,
-    accessed: HashSet<(u32, bool)>,
+    accessed: BTreeSet<(u32, bool)>,
 }
 
 /// Weak-doesn't-commute, by its unoptimised algorithm.
@@ -181,7 +181,7 @@ impl Naive for Wdc {
     fn event(&mut self, thread: usize, op: Op) -> bool {
         match op {
             Op::Acquire(lock) => {
-                self.open[thread].push(Section { lock: lock.0, accessed: HashSet::new() });
+                self.open[thread].push(Section { lock: lock.0, accessed: BTreeSet::new() });
             }
             Op::Release(lock) => {
                 let Some(place) = self.open[thread].iter().rposition(|s| s.lock == lock.0) else {

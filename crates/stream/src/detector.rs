@@ -5,20 +5,18 @@
 //! its joins, from a notification to the wait that it woke, from an acquire to an attempt that it made fail, and between
 //! conflicting atomic accesses.
 
-use crate::clock::Stamp;
+use crate::clock::{Stamp, time};
 use crate::front::Objects;
-use crate::frontier::{Accesses, Frontier, access_of};
+use crate::frontier::{Access, Accesses, Frontier};
 use crate::history::History;
 use crate::run::{Analyse, Race, Sink};
 use crate::step::{Cell, Cells, Code, Step, Touch, at};
 
 /// A partial order that grows with the events.
 pub(crate) trait Order: Default {
-    /// The present time of a thread.
-    fn now(&mut self, thread: u32) -> u32;
-
-    /// Up to which time of `other` its events are ordered before what `thread` does now.
-    fn known(&self, thread: u32, other: u32) -> u32;
+    /// The present time of a thread and, for each other thread, up to which time its events are ordered before what
+    /// `thread` does now.
+    fn present(&mut self, thread: u32) -> (u32, &[u32]);
 
     /// Stamps the present event, and advances its thread's time.
     fn stamp(&mut self, thread: u32, stamp: &mut Stamp);
@@ -89,7 +87,7 @@ impl<O: Order> Detector<O> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn access(&mut self, step: &Step, touch: Touch, objects: &Objects, sink: &mut Sink<'_>) {
         let cell = Cell::of(step);
         self.others.clear();
@@ -101,17 +99,17 @@ impl<O: Order> Detector<O> {
             self.follow_atomics(thread, cell, touch);
         }
         self.order.before_access(thread, cell, &self.others, touch);
-        let access = access_of(step, self.order.now(thread), touch);
-        let order = &self.order;
+        let (now, clock) = self.order.present(thread);
+        let access = Access::new(step, now, touch);
         match &mut self.accesses {
             Accesses::Frontier(frontier) => {
-                let ordered = |e: &crate::frontier::Access| order.known(thread, e.thread) >= e.time;
+                let ordered = |e: &Access| time(clock, e.thread()) >= e.time;
                 if let Some(earlier) = frontier.access(cell, &self.others, access, touch, ordered) {
                     sink(Race::new(&earlier, &access));
                 }
             }
             Accesses::History(history) => {
-                let known = |other| order.known(thread, other);
+                let known = |other| time(clock, other);
                 for earlier in history.access(cell, &self.others, access, touch, known) {
                     sink(Race::new(&earlier, &access));
                 }
@@ -121,6 +119,11 @@ impl<O: Order> Detector<O> {
         if touch.atomic {
             self.lead_atomics(thread, cell, touch);
         }
+    }
+
+    #[inline(never)]
+    fn rare_access(&mut self, step: &Step, touch: Touch, objects: &Objects, sink: &mut Sink<'_>) {
+        self.access(step, touch, objects, sink);
     }
 
     fn follow_atomics(&mut self, thread: u32, cell: Cell, touch: Touch) {
@@ -139,8 +142,8 @@ impl<O: Order> Detector<O> {
             self.order.stamp(thread, &mut atomics.write);
             atomics.reads.clear();
         } else {
-            let order = &self.order;
-            let known = |read: &Stamp| read.thread == thread || order.known(thread, read.thread) >= read.time;
+            let (_, clock) = self.order.present(thread);
+            let known = |read: &Stamp| read.thread == thread || time(clock, read.thread) >= read.time;
             atomics.reads.retain(|read| !known(read));
             let mut read = Stamp::default();
             self.order.stamp(thread, &mut read);
@@ -161,14 +164,14 @@ impl<O: Order> Detector<O> {
     fn busy(&mut self, step: &Step, shared: bool) {
         let acquires = at(&mut self.acquires, step.target);
         let stamp = if shared {
-            let of_holder = acquires.shared.iter().find(|(thread, _)| *thread == step.holder);
+            let of_holder = acquires.shared.iter().find(|(thread, _)| *thread == step.holder());
             of_holder.map(|(_, stamp)| stamp)
         } else {
             Some(&acquires.exclusive)
         };
         if let Some(stamp) = stamp {
             self.order.follow(step.thread, stamp);
-            self.order.observed(step.holder, step.target, shared);
+            self.order.observed(step.holder(), step.target, shared);
         }
     }
 
@@ -215,7 +218,7 @@ impl<O: Order> Analyse for Detector<O> {
                     self.access(step, touch, objects, sink);
                 }
                 code => match code.access() {
-                    Some(touch) => self.access(step, touch, objects, sink),
+                    Some(touch) => self.rare_access(step, touch, objects, sink),
                     None => self.other(step),
                 },
             }

@@ -21,6 +21,9 @@ const NONE: u32 = u32::MAX;
 /// How many threads an analysis takes: clocks have an entry a thread, so that the square of this bounds the memory.
 const MAX_THREADS: usize = 1 << 15;
 
+/// What the first kinds are to the analyses: the accesses but for those of whole objects.
+const ACCESSES: [Code; 5] = [Code::Read, Code::Write, Code::AtomicRead, Code::AtomicWrite, Code::Update];
+
 /// Turns events into steps.
 #[derive(Debug)]
 pub(crate) struct Front {
@@ -101,15 +104,25 @@ impl Front {
         if !self.objects.is_empty() {
             self.objects.learn(names);
         }
+        steps.reserve(rows.kinds.len());
         let columns = rows.kinds.iter().zip(rows.threads.iter()).zip(rows.targets).zip(rows.sites);
         for (((&kind, thread), &target), site) in columns {
             let event = self.events as u32;
             self.events += 1;
+            let mut step = Step { event, thread: thread.0, target, site: site.0, code: Code::Read };
+            // Most events are accesses by the thread that ran just before.
+            if thread.0 == self.current
+                && let Some(&code) = ACCESSES.get(kind as usize)
+            {
+                step.code = code;
+                self.objects.used(target);
+                self.last = event;
+                steps.push(step);
+                continue;
+            }
             if kind == Kind::Skip {
                 continue;
             }
-            let mut step =
-                Step { event, thread: thread.0, target, site: site.0, holder: NONE, code: Code::Read };
             let found = self.step(names, kind, &mut step);
             self.last = event;
             match found {
@@ -130,20 +143,13 @@ impl Front {
         if step.thread != self.current {
             self.switch(names, step)?;
         }
-        Ok(Some(match kind {
-            Kind::Read => self.access(step, Code::Read),
-            Kind::Write => self.access(step, Code::Write),
-            Kind::AtomicRead => self.access(step, Code::AtomicRead),
-            Kind::AtomicWrite => self.access(step, Code::AtomicWrite),
-            Kind::Update => self.access(step, Code::Update),
-            _ => return self.other(names, kind, step),
-        }))
-    }
-
-    #[inline]
-    fn access(&mut self, step: &Step, code: Code) -> Code {
-        self.objects.used(step.target);
-        code
+        match ACCESSES.get(kind as usize) {
+            Some(&code) => {
+                self.objects.used(step.target);
+                Ok(Some(code))
+            }
+            None => self.other(names, kind, step),
+        }
     }
 
     fn other(&mut self, names: &Names, kind: Kind, step: &mut Step) -> Result<Option<Code>, Found> {

@@ -17,17 +17,70 @@ use crate::step::{Cell, Cells, Step, Touch};
 /// An access that is remembered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
-    pub(crate) thread: u32,
+    /// The thread, and in the highest bit whether it is atomic: four of these fit a line of the cache.
+    thread: u32,
     pub(crate) time: u32,
     pub(crate) event: u32,
     pub(crate) site: u32,
-    pub(crate) atomic: bool,
+}
+
+const ATOMIC: u32 = 1 << 31;
+
+impl Access {
+    /// The access of a step.
+    #[inline]
+    pub(crate) fn new(step: &Step, time: u32, touch: Touch) -> Access {
+        let atomic = if touch.atomic { ATOMIC } else { 0 };
+        Access { thread: step.thread | atomic, time, event: step.event, site: step.site }
+    }
+
+    #[inline]
+    pub(crate) fn thread(&self) -> u32 {
+        self.thread & !ATOMIC
+    }
+
+    #[inline]
+    pub(crate) fn is_atomic(&self) -> bool {
+        self.thread & ATOMIC != 0
+    }
 }
 
 #[derive(Default, Debug)]
 struct Entry {
     writes: SmallVec<[Access; 1]>,
     reads: SmallVec<[Access; 1]>,
+}
+
+impl Entry {
+    /// Takes the access in where that is easy, as it is for nearly all: nothing races with it, and it stands for the
+    /// accesses of its kind before it, or another of the same time does.
+    #[inline]
+    fn only(&mut self, access: &Access, writes: bool, ordered: &impl Fn(&Access) -> bool) -> bool {
+        let before = |earlier: &Access| earlier.thread() == access.thread() || ordered(earlier);
+        let (last_writes, last_reads) = (&mut self.writes[..], &mut self.reads[..]);
+        if !writes {
+            return match (last_writes, last_reads) {
+                ([], [read]) if before(read) => {
+                    *read = *access;
+                    true
+                }
+                ([write], [read]) if before(write) && before(read) => {
+                    *read = *access;
+                    true
+                }
+                _ => false,
+            };
+        }
+        match (last_writes, last_reads) {
+            ([write], []) if before(write) => *write = *access,
+            ([write], [read]) if before(write) && before(read) => {
+                *write = *access;
+                self.reads.clear();
+            }
+            _ => return false,
+        }
+        true
+    }
 }
 
 /// The accesses of every cell.
@@ -59,7 +112,8 @@ impl Frontier {
     ) -> Option<Access> {
         let entry = self.cells.get(cell);
         let mut partner = None;
-        if touch.writes {
+        if entry.only(&access, touch.writes, &ordered) {
+        } else if touch.writes {
             // Either way nothing that is ordered before this write has to be kept.
             settle(&mut entry.writes, &access, &ordered, &mut partner);
             settle(&mut entry.reads, &access, &ordered, &mut partner);
@@ -86,7 +140,7 @@ impl Frontier {
 
 #[inline]
 fn races(earlier: &Access, access: &Access, ordered: &impl Fn(&Access) -> bool) -> bool {
-    earlier.thread != access.thread && !(earlier.atomic && access.atomic) && !ordered(earlier)
+    earlier.thread() != access.thread() && !(earlier.is_atomic() && access.is_atomic()) && !ordered(earlier)
 }
 
 /// Drops what is ordered before `access`, and finds what races with it.
@@ -100,19 +154,13 @@ fn settle(
     let mut place = 0;
     while place < list.len() {
         let earlier = list[place];
-        if earlier.thread == access.thread || ordered(&earlier) {
+        if earlier.thread() == access.thread() || ordered(&earlier) {
             list.swap_remove(place);
         } else {
-            if !(earlier.atomic && access.atomic) {
+            if !(earlier.is_atomic() && access.is_atomic()) {
                 *partner = Some(earlier);
             }
             place += 1;
         }
     }
-}
-
-/// The access of a step.
-#[inline]
-pub(crate) fn access_of(step: &Step, time: u32, touch: Touch) -> Access {
-    Access { thread: step.thread, time, event: step.event, site: step.site, atomic: touch.atomic }
 }

@@ -23,13 +23,8 @@ pub(crate) struct Hb {
 
 impl Order for Hb {
     #[inline]
-    fn now(&mut self, thread: u32) -> u32 {
-        self.threads.of(thread).now
-    }
-
-    #[inline]
-    fn known(&self, thread: u32, other: u32) -> u32 {
-        self.threads.known(thread, other)
+    fn present(&mut self, thread: u32) -> (u32, &[u32]) {
+        self.threads.present(thread)
     }
 
     #[inline]

@@ -38,25 +38,25 @@ impl History {
         let mut found = Vec::new();
         for &cell in std::iter::once(&cell).chain(others) {
             for list in &self.cells.get(cell).threads {
-                if list.thread == access.thread {
+                if list.thread == access.thread() {
                     continue;
                 }
                 let up_to = known(list.thread);
                 let first = list.accesses.partition_point(|(earlier, _)| earlier.time <= up_to);
                 let conflicts = |(earlier, writes): &&(Access, bool)| {
-                    (*writes || touch.writes) && !(earlier.atomic && access.atomic)
+                    (*writes || touch.writes) && !(earlier.is_atomic() && access.is_atomic())
                 };
                 found.extend(list.accesses[first..].iter().filter(conflicts).map(|&(earlier, _)| earlier));
             }
         }
         found.sort_unstable_by_key(|earlier| earlier.event);
         let entry = self.cells.get(cell);
-        match entry.threads.iter_mut().find(|list| list.thread == access.thread) {
+        match entry.threads.iter_mut().find(|list| list.thread == access.thread()) {
             Some(list) => list.accesses.push((access, touch.writes)),
             None => {
                 entry
                     .threads
-                    .push(ByThread { thread: access.thread, accesses: vec![(access, touch.writes)] });
+                    .push(ByThread { thread: access.thread(), accesses: vec![(access, touch.writes)] });
             }
         }
         found

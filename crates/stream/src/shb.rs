@@ -30,13 +30,8 @@ struct LastWrite {
 
 impl Order for Shb {
     #[inline]
-    fn now(&mut self, thread: u32) -> u32 {
-        self.hb.now(thread)
-    }
-
-    #[inline]
-    fn known(&self, thread: u32, other: u32) -> u32 {
-        self.hb.known(thread, other)
+    fn present(&mut self, thread: u32) -> (u32, &[u32]) {
+        self.hb.present(thread)
     }
 
     #[inline]

@@ -9,10 +9,16 @@ pub(crate) struct Step {
     pub(crate) event: u32,
     pub(crate) thread: u32,
     pub(crate) target: u32,
+    /// The site; of a busy attempt, the thread whose hold made it fail.
     pub(crate) site: u32,
-    /// Of a busy attempt, the thread whose hold made it fail.
-    pub(crate) holder: u32,
     pub(crate) code: Code,
+}
+
+impl Step {
+    /// The thread whose hold made a busy attempt fail.
+    pub(crate) fn holder(&self) -> u32 {
+        self.site
+    }
 }
 
 /// The kind of a step.

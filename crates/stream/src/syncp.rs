@@ -177,7 +177,7 @@ impl SyncP {
             Code::SharedRelease => self.release(step, true),
             Code::Busy | Code::SharedBusy => {
                 if let Some(point) =
-                    self.locks.acquire_point(step.holder, target, step.code == Code::SharedBusy)
+                    self.locks.acquire_point(step.holder(), target, step.code == Code::SharedBusy)
                 {
                     self.follow(thread, &point);
                 }

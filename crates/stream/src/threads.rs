@@ -1,6 +1,6 @@
 //! The clocks of threads, and those that locks pass on: what happens-before is made of.
 
-use crate::clock::{Clock, Merged, Stamp, time};
+use crate::clock::{Clock, Merged, Stamp};
 use crate::step::at;
 
 /// The clock of each thread, with its own time apart.
@@ -29,8 +29,14 @@ impl Threads {
     }
 
     #[inline]
-    pub(crate) fn known(&self, thread: u32, other: u32) -> u32 {
-        self.threads.get(thread as usize).map_or(0, |thread| time(&thread.clock, other))
+    pub(crate) fn clock(&self, thread: u32) -> &[u32] {
+        self.threads.get(thread as usize).map_or(&[], |thread| &thread.clock)
+    }
+
+    #[inline]
+    pub(crate) fn present(&mut self, thread: u32) -> (u32, &[u32]) {
+        let state = self.of(thread);
+        (state.now, &state.clock)
     }
 
     #[inline]

@@ -56,13 +56,8 @@ struct Kept {
 
 impl Order for Wcp {
     #[inline]
-    fn now(&mut self, thread: u32) -> u32 {
-        self.hb.of(thread).now
-    }
-
-    #[inline]
-    fn known(&self, thread: u32, other: u32) -> u32 {
-        self.precedes.get(thread as usize).map_or(0, |clock| time(clock, other))
+    fn present(&mut self, thread: u32) -> (u32, &[u32]) {
+        (self.hb.of(thread).now, at(&mut self.precedes, thread))
     }
 
     fn stamp(&mut self, thread: u32, stamp: &mut Stamp) {
@@ -79,7 +74,7 @@ impl Order for Wcp {
         let state = at(&mut self.locks, lock);
         let (by, when) = state.by;
         // What precedes something that happens before, precedes: so it is known already where that is.
-        if by != thread && self.hb.known(thread, by) < when {
+        if by != thread && time(self.hb.clock(thread), by) < when {
             join(precedes, &state.exclusive);
         }
         if !shared {

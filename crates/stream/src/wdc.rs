@@ -25,13 +25,8 @@ pub(crate) struct Wdc {
 
 impl Order for Wdc {
     #[inline]
-    fn now(&mut self, thread: u32) -> u32 {
-        self.threads.of(thread).now
-    }
-
-    #[inline]
-    fn known(&self, thread: u32, other: u32) -> u32 {
-        self.threads.known(thread, other)
+    fn present(&mut self, thread: u32) -> (u32, &[u32]) {
+        self.threads.present(thread)
     }
 
     fn stamp(&mut self, thread: u32, stamp: &mut Stamp) {

@@ -1,6 +1,6 @@
 //! Synchronization-preserving races by closing, for each pair of accesses, the set of what comes before them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use reweave_trace::Op;
 
@@ -11,12 +11,15 @@ pub(super) struct SyncP {
     threads: Vec<Clock>,
     /// By lock and thread: of each section the number of its acquire in the thread and in the trace, and what its
     /// release needs.
-    locks: HashMap<u32, Vec<Vec<Section>>>,
+    locks: BTreeMap<u32, Vec<Vec<Section>>>,
     last_writes: HashMap<u32, Clock>,
-    /// By variable and thread, each access: its number in its thread, what is needed before it, and whether it writes.
-    accesses: HashMap<u32, Vec<Vec<(u32, Clock, bool)>>>,
+    /// By variable and thread.
+    accesses: HashMap<u32, Vec<Vec<Access>>>,
     events: u64,
 }
+
+/// An access: its number in its thread, what is needed before it, and whether it writes.
+type Access = (u32, Clock, bool);
 
 struct Section {
     acquired: u32,
@@ -28,7 +31,7 @@ impl SyncP {
     pub(super) fn new(threads: usize) -> SyncP {
         SyncP {
             threads: vec![vec![0; threads]; threads],
-            locks: HashMap::new(),
+            locks: BTreeMap::new(),
             last_writes: HashMap::new(),
             accesses: HashMap::new(),
             events: 0,

@@ -1,6 +1,6 @@
 //! Weak-causally-precedes with queues, by the algorithm of its paper.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use reweave_trace::Op;
 
@@ -43,7 +43,7 @@ impl Wcp {
         for other in (0..self.precedes.len()).filter(|&other| other != thread) {
             self.queues.entry((lock, other)).or_default().0.push_back(present.clone());
         }
-        self.open[thread].push(Section { lock, accessed: HashSet::new() });
+        self.open[thread].push(Section { lock, accessed: BTreeSet::new() });
     }
 
     fn release(&mut self, thread: usize, lock: u32) {

@@ -87,10 +87,10 @@ impl Locks {
     pub(super) fn busy(&mut self, step: &mut Step) -> Result<Code, Defect> {
         let lock = at(&mut self.locks, step.target);
         if lock.owned_elsewhere(step.thread) {
-            step.holder = lock.owner;
+            step.site = lock.owner;
             return Ok(Code::Busy);
         }
-        step.holder = lock.sharer_elsewhere(step.thread).ok_or(Defect::BusyWithoutHolder)?;
+        step.site = lock.sharer_elsewhere(step.thread).ok_or(Defect::BusyWithoutHolder)?;
         Ok(Code::SharedBusy)
     }
 }

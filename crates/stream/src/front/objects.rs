@@ -8,13 +8,15 @@ use hashbrown::{Equivalent, HashMap};
 use reweave_trace::{Defect, Names, Space};
 
 use super::NONE;
+use crate::step::grow;
 
 /// How many dots of a name are looked at: as in a trace that is loaded whole, where more are refused.
 const MAX_DOTS: usize = 64;
 
 #[derive(Default, Debug)]
 pub(crate) struct Objects {
-    used: FixedBitSet,
+    /// A bit a variable.
+    used: Vec<u64>,
     allocated: FixedBitSet,
     freed: FixedBitSet,
     /// By the node above and the part of the name after its dot: every dotted beginning of a variable's name has one.
@@ -77,11 +79,15 @@ impl Objects {
     /// Notes an access of `variable`.
     #[inline]
     pub(super) fn used(&mut self, variable: u32) {
-        let index = variable as usize;
-        if index >= self.used.len() {
-            self.used.grow((index + 1).next_power_of_two());
+        let (word, bit) = (variable as usize / 64, variable % 64);
+        if word >= self.used.len() {
+            grow(&mut self.used, word);
         }
-        self.used.insert(index);
+        self.used[word] |= 1 << bit;
+    }
+
+    fn is_used(&self, variable: u32) -> bool {
+        self.used.get(variable as usize / 64).is_some_and(|word| word >> (variable % 64) & 1 == 1)
     }
 
     /// Runs the birth or death of `object`, if nothing is wrong with it.
@@ -91,7 +97,7 @@ impl Objects {
         if birth && self.allocated.contains(index) {
             return Err(Defect::SecondAlloc);
         }
-        if birth && self.below(object).iter().any(|&variable| self.used.contains(variable as usize)) {
+        if birth && self.below(object).iter().any(|&variable| self.is_used(variable)) {
             return Err(Defect::UseBeforeAlloc);
         }
         if !birth && self.freed.contains(index) {

@@ -27,8 +27,6 @@ mod partners;
 
 use std::rc::Rc;
 
-use hashbrown::HashMap;
-
 use crate::detector::meets;
 use crate::front::Objects;
 use crate::run::{Analyse, Sink};
@@ -47,9 +45,6 @@ pub(crate) struct SyncP {
     /// The last write of each cell.
     writes: Cells<Option<(u32, Point)>>,
     notifications: Vec<Option<Point>>,
-    /// By cell, the threads of the later and the earlier event, and whether that writes: up to which of its thread's
-    /// events all fail.
-    failed: HashMap<(Cell, u32, u32, bool), u32>,
     others: Vec<Cell>,
     scratch: Closed,
 }

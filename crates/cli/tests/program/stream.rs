@@ -110,5 +110,15 @@ fn the_race_that_was_injected_is_not_seen_by_happens_before_but_by_weaker_orders
             .collect();
         let [hb, shb, wcp, wdc, syncp] = counts[..] else { panic!("{counts:?}") };
         assert!(shb <= hb && hb <= wcp && wcp <= wdc && shb <= syncp, "{name}: {counts:?}");
+        let text = fs::read_to_string(path).expect("a trace");
+        let lines: Vec<&str> =
+            text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+        let injected = |analysis: usize| {
+            let pairs = document["analyses"][analysis]["pairs"].as_array().expect("pairs");
+            pairs
+                .iter()
+                .any(|pair| lines[pair[1].as_u64().expect("an event") as usize].contains("BUGGY_ADDR"))
+        };
+        assert_eq!([0, 1, 3].map(injected), [false, false, true], "{name}");
     }
 }

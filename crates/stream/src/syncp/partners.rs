@@ -9,7 +9,7 @@ use super::closed::{Closed, Point};
 use crate::detector::meets;
 use crate::front::Objects;
 use crate::run::{Race, Sink};
-use crate::step::{Cell, Step, Touch};
+use crate::step::{Cell, Step, Touch, at};
 
 /// The accesses of a cell, by thread.
 #[derive(Default, Debug)]
@@ -22,8 +22,26 @@ pub(super) struct Entry {
 #[derive(Debug)]
 struct ByThread {
     thread: u32,
-    reads: Vec<Kept>,
-    writes: Vec<Kept>,
+    /// The counts of the last read and the last write.
+    last: [u32; 2],
+    /// By the thread of a later event: up to which of this thread's events all reads, and all writes, fail.
+    failed: Vec<[u32; 2]>,
+    /// The reads and the writes.
+    lists: [Vec<Kept>; 2],
+}
+
+impl ByThread {
+    /// Where in a list the accesses beyond `count` start: mostly near its end.
+    #[inline]
+    fn beyond(list: &[Kept], count: u32) -> usize {
+        let near = list.len().saturating_sub(8);
+        match list.get(near) {
+            Some(kept) if kept.count <= count => {
+                near + list[near..].partition_point(|kept| kept.count <= count)
+            }
+            _ => list[..near].partition_point(|kept| kept.count <= count),
+        }
+    }
 }
 
 /// An access that is remembered.
@@ -40,23 +58,22 @@ pub(super) struct Kept {
 }
 
 impl Entry {
-    /// The last of the accesses of one kind by the thread at `place`, if it has any.
-    fn list(&self, place: usize, writes: bool) -> Option<u32> {
-        let list = &self.threads[place];
-        let list = if writes { &list.writes } else { &list.reads };
-        list.last().map(|kept| kept.count)
-    }
-
     /// Remembers an access; unless `all` are wanted, in place of one before it that can race only where it can.
     pub(super) fn add(&mut self, thread: u32, writes: bool, kept: Kept, all: bool) {
         let place = self.threads.iter().position(|list| list.thread == thread).unwrap_or_else(|| {
-            self.threads.push(ByThread { thread, reads: Vec::new(), writes: Vec::new() });
+            self.threads.push(ByThread {
+                thread,
+                last: [0; 2],
+                failed: Vec::new(),
+                lists: Default::default(),
+            });
             self.threads.len() - 1
         });
         self.updated |= kept.update;
         let every = all || self.updated && writes;
         let list = &mut self.threads[place];
-        let list = if writes { &mut list.writes } else { &mut list.reads };
+        list.last[usize::from(writes)] = kept.count;
+        let list = &mut list.lists[usize::from(writes)];
         match list.last_mut() {
             Some(last) if !every && Rc::ptr_eq(&last.before, &kept.before) && last.atomic == kept.atomic => {
                 *last = kept;
@@ -111,21 +128,23 @@ impl SyncP {
 
     /// Looks for partners among the reads or the writes of one thread.
     fn search(&mut self, cell: Cell, place: usize, writes: bool, search: &mut Search<'_>) {
-        let list = self.cells.get(cell).list(place, writes);
-        let (thread, before) = (self.cells.get(cell).threads[place].thread, search.before);
+        let (before, which) = (search.before, usize::from(writes));
+        let list = &self.cells.get(cell).threads[place];
+        let thread = list.thread;
         let needed = before.closed.count(thread);
-        if thread == before.thread || list.is_none_or(|last| last <= needed) {
+        if thread == before.thread || list.last[which] <= needed {
             return;
         }
-        let key = (cell, before.thread, thread, writes);
-        let known = if self.all { 0 } else { self.failed.get(&key).copied().unwrap_or(0) };
+        let known = list.failed.get(before.thread as usize).map_or(0, |failed| failed[which]);
         let mut failed = needed.max(known);
+        if list.last[which] <= failed {
+            return;
+        }
         // Only what failed without a gap may be passed over from now on.
         let (mut sure, mut gap) = (failed, false);
-        let entry = std::mem::take(self.cells.get(cell));
-        let list = &entry.threads[place];
-        let list = if writes { &list.writes } else { &list.reads };
-        let first = list.partition_point(|kept| kept.count <= failed);
+        let mut entry = std::mem::take(self.cells.get(cell));
+        let list = &entry.threads[place].lists[which];
+        let first = ByThread::beyond(list, failed);
         let mut united = false;
         for kept in &list[first..] {
             if kept.count <= failed {
@@ -152,10 +171,10 @@ impl SyncP {
                 }
             }
         }
-        *self.cells.get(cell) = entry;
         if sure > needed.max(known) && !self.all {
-            self.failed.insert(key, sure);
+            at(&mut entry.threads[place].failed, before.thread)[which] = sure;
         }
+        *self.cells.get(cell) = entry;
     }
 
     /// Whether `kept` and the event that is searched for can be next at once. If not, up to which of its thread's events
@@ -217,8 +236,9 @@ impl SyncP {
         }
         let after = |entry: &Entry| {
             entry.threads.iter().any(|list| {
-                let in_set = list.writes.partition_point(|write| write.count <= closed.count(list.thread));
-                list.writes[..in_set].last().is_some_and(|write| write.event > kept.event)
+                let [_, writes] = &list.lists;
+                let in_set = ByThread::beyond(writes, closed.count(list.thread));
+                writes[..in_set].last().is_some_and(|write| write.event > kept.event)
             })
         };
         after(entry) || cells.into_iter().any(|cell| after(self.cells.get(cell)))

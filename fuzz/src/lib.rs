@@ -1,7 +1,8 @@
 //! What must hold of any input.
 
-use reweave_format::{Error, Format, LoadOptions, load_bytes, save_bytes};
-use reweave_trace::{Repairs, Trace};
+use reweave_format::{Error, Events, Format, LoadOptions, load_bytes, save_bytes};
+use reweave_stream::{Analysis, Stream};
+use reweave_trace::{Defect, Repairs, Trace};
 
 /// Loads `data` in every way: nothing may panic, jobs may not matter, a mended trace is well formed, and what is loaded can be
 /// saved and loaded again.
@@ -22,6 +23,35 @@ pub fn check(format: Option<Format>, data: &[u8]) {
         (Err(error), Err(again)) => assert!(!error.to_string().is_empty() && !again.to_string().is_empty()),
         (Ok(_), Err(error)) => panic!("only the repair fails: {error}"),
     }
+}
+
+/// Reads `data` part by part into every analysis: nothing may panic, and what is a trace as a whole is one in parts.
+pub fn check_stream(data: &[u8]) {
+    let whole = load_bytes("input", data, &LoadOptions { jobs: 1, ..LoadOptions::default() });
+    let parts = stream(data);
+    match (whole, parts) {
+        (Ok(loaded), Ok(events)) => assert_eq!(loaded.trace.len() as u64, events),
+        // Values are not looked at, nor names of very deep objects.
+        (Err(Error::IllFormed { defect: Defect::ValueDisagrees | Defect::MissingValue, .. }), _) => {}
+        (Err(Error::Limit { .. }), _) | (_, Err(Error::Limit { .. })) => {}
+        // `1` and `T1` may both run: what a fork of `1` meant is known only at the end.
+        (_, Err(Error::IllFormed { defect: Defect::MisnamedThread, .. })) => {}
+        (Err(_), Err(_)) => {}
+        (Ok(_), Err(error)) => panic!("only the stream fails: {error}"),
+        // The reader of whole files decodes values, which may be damaged.
+        (Err(Error::Malformed { .. }), Ok(_)) => {}
+        (Err(error), Ok(_)) => panic!("the stream takes it, though {error}"),
+    }
+}
+
+fn stream(data: &[u8]) -> Result<u64, Error> {
+    let mut events = Events::from_bytes("input", data, None)?;
+    let mut stream = Stream::new(&Analysis::ALL, false);
+    while events.advance()? {
+        let block = stream.block(events.names(), &events.rows(), &mut |_, _| {});
+        block.map_err(|error| events.locate(error))?;
+    }
+    Ok(stream.events())
 }
 
 fn round_trips(from: Format, trace: &Trace) {

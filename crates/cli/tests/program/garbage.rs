@@ -49,11 +49,13 @@ fn a_trace_of_garbage_is_refused_in_every_format() {
             Some("speedygo"),
             Some("rw"),
         ] {
-            let mut args = vec!["stats", "-", "--repair"];
-            args.extend(format.iter().flat_map(|format| ["--format", format]));
-            let ran = run_with(args, &input);
-            assert!(matches!(ran.code, Some(0 | 2)), "{format:?} {input:?}: {:?} {}", ran.code, ran.err);
-            assert_eq!(ran.code == Some(2), ran.err.contains("error: "), "{format:?} {input:?}: {}", ran.err);
+            for command in [&["stats", "-", "--repair"][..], &["stream", "-"], &["stream", "-", "--repair"]] {
+                let named = format.iter().flat_map(|format| ["--format", format]);
+                let ran = run_with(command.iter().copied().chain(named), &input);
+                let about = || format!("{command:?} {format:?} {input:?}: {:?} {}", ran.code, ran.err);
+                assert!(matches!(ran.code, Some(0..=2)), "{}", about());
+                assert_eq!(ran.code == Some(2), ran.err.contains("error: "), "{}", about());
+            }
         }
     }
 }
@@ -65,6 +67,8 @@ fn a_damaged_binary_trace_is_refused_or_read_in_part() {
     for cut in (0..whole.len()).step_by(whole.len() / 20 + 1) {
         let ran = run_with(["validate", "-", "--format", "rw"], &whole[..cut]);
         assert!(matches!(ran.code, Some(0 | 2)), "{cut}: {:?} {}", ran.code, ran.err);
+        let ran = run_with(["stream", "-", "--format", "rw"], &whole[..cut]);
+        assert!(matches!(ran.code, Some(0..=2)), "{cut}: {:?} {}", ran.code, ran.err);
         let mut flipped = whole.clone();
         flipped[cut] ^= 0x55;
         let ran = run_with(["validate", "-", "--format", "rw"], &flipped);

@@ -147,7 +147,7 @@ impl Held {
     #[inline]
     fn note(&mut self, cell: Cell, writes: bool) {
         self.accessed.push((cell, writes));
-        if self.accessed.len() > 64 + 2 * self.kept {
+        if self.accessed.len() > 8 + 2 * self.kept {
             self.forget();
         }
     }

@@ -51,7 +51,7 @@ impl Notifications {
         lasts: impl Iterator<Item = u32>,
     ) -> u32 {
         let condition = at(&mut self.conditions, condition);
-        if condition.pending.len() >= 64 + 2 * condition.kept {
+        if condition.pending.len() >= 2 + 2 * condition.kept {
             condition.forget(lasts.filter(|&last| last != NONE).collect(), &mut self.free_slots);
         }
         let slot = self.free_slots.pop().unwrap_or_else(|| {

@@ -9,10 +9,10 @@ use reweave_stream::{Analysis, races};
 use reweave_testkit::{Shape, ValueMode, Weights, generate, show};
 use reweave_trace::{EventId, Trace};
 
-/// How many traces of each shape.
-const TRACES: u64 = 10_000;
+/// How many traces of each shape: more than 100,000 together.
+const TRACES: u64 = 8_000;
 
-/// The presets, and two with more sections in sections than those.
+/// The presets, and longer ones: with sections in sections, with atomics, with notifications, with long sections.
 pub(crate) fn shapes() -> Vec<(&'static str, Shape)> {
     let weights = Weights {
         read: 12,
@@ -38,10 +38,36 @@ pub(crate) fn shapes() -> Vec<(&'static str, Shape)> {
         weights,
         ..Shape::mixed()
     };
-    let exclusive =
-        Weights { shared_acquire: 0, atomic_read: 0, atomic_write: 0, update: 0, ..nested.weights.clone() };
+    let exclusive = exclusive_weights(&nested);
     let classic = Shape { weights: exclusive, events: (20, 40), ..nested.clone() };
-    Shape::presets().into_iter().chain([("nested", nested), ("classic", classic)]).collect()
+    let often = Weights { atomic_read: 8, atomic_write: 8, update: 2, ..exclusive_weights(&nested) };
+    let atomics = Shape {
+        threads: (2, 3),
+        events: (20, 44),
+        variables: (1, 1),
+        locks: (1, 2),
+        weights: often,
+        ..nested.clone()
+    };
+    let notes = Weights { wait: 40, notify: 30, notify_all: 4, acquire: 12, release: 6, ..Weights::rare() };
+    let waits =
+        Shape { conditions: (1, 1), threads: (3, 5), locks: (1, 1), weights: notes, ..nested.clone() };
+    let long = Weights { read: 30, write: 20, acquire: 6, release: 5, ..Weights::rare() };
+    let held = Shape {
+        threads: (2, 2),
+        events: (50, 60),
+        variables: (3, 5),
+        burst: 90,
+        weights: long,
+        ..nested.clone()
+    };
+    let more =
+        [("nested", nested), ("classic", classic), ("atomics", atomics), ("notes", waits), ("held", held)];
+    Shape::presets().into_iter().chain(more).collect()
+}
+
+fn exclusive_weights(shape: &Shape) -> Weights {
+    Weights { shared_acquire: 0, atomic_read: 0, atomic_write: 0, update: 0, ..shape.weights.clone() }
 }
 
 fn pairs(trace: &Trace, analysis: Analysis, all: bool) -> Vec<(EventId, EventId)> {

@@ -41,7 +41,10 @@ impl<'t> Naive<'t> {
                 let order = self.hb();
                 Box::new(move |a, b| !has(&order, a, b))
             }
-            Analysis::Shb => Box::new(|a, b| !has(&self.shb_before_observing(b), a, b)),
+            Analysis::Shb => {
+                let orders: Vec<Relation> = self.events().map(|b| self.shb_before_observing(b)).collect();
+                Box::new(move |a, b| !has(&orders[b], a, b))
+            }
             Analysis::Wdc => {
                 let order = self.wdc();
                 Box::new(move |a, b| !has(&order, a, b))

@@ -1,10 +1,10 @@
 //! Blocks of any size, and events that cannot have been observed.
 
 use reweave_stream::{Analysis, Race, Stream};
-use reweave_testkit::{generate, parse_raw};
+use reweave_testkit::{generate, parse, parse_raw};
 use reweave_trace::{Defect, Error, EventId, Rows, Trace};
 
-use crate::shapes;
+use crate::{check, shapes};
 
 /// What is refused, and why.
 type Refusal = (EventId, Defect, String);
@@ -93,5 +93,27 @@ fn the_size_of_blocks_does_not_matter() {
             assert_eq!(whole, in_blocks(&trace, 1));
             assert_eq!(whole, in_blocks(&trace, 3));
         }
+    }
+}
+
+#[test]
+fn only_notifications_that_nobody_can_take_are_forgotten() {
+    // Each waiter has released its lock before the first notification, and takes one of the first.
+    for waiters in 1..=4 {
+        let mut text = String::new();
+        for waiter in 0..waiters {
+            text += &format!("w{waiter}|acq(l)|1\nw{waiter}|rel(l)|2\n");
+        }
+        for number in 0..9 {
+            text += &format!("n|w(x{number})|3\nn|notify(c)|4\n");
+        }
+        for waiter in 0..waiters {
+            text += &format!("w{waiter}|wait(c)|5\n");
+            for number in 0..5 {
+                text += &format!("w{waiter}|r(x{number})|6\n");
+            }
+        }
+        let [hb, ..] = check(&parse(&text).expect("a trace"), "notifications");
+        assert!(hb > 0, "the later writes are racy");
     }
 }

@@ -13,7 +13,8 @@
 //! meant is found by the time that is known. Rule (b) for sections that share a lock is for those which exclude each
 //! other.
 //!
-//! **Guarantee:** if there is a race, then there is a real race or a real deadlock; later races may be false.
+//! **Guarantee:** where critical sections are well nested, the first racy event is in a real race, or there is a real
+//! deadlock; later races may be false.
 //! **Misses:** races that need sections with conflicting accesses in another order.
 //! **Cost:** as weak-doesn't-commute, with two clocks. Memory: a clock for each section with a lock operation inside,
 //! besides.

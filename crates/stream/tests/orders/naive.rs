@@ -353,6 +353,18 @@ pub(crate) fn has_missed_wait(trace: &Trace) -> bool {
     naive.events().any(|e| naive.missed(e))
 }
 
+/// Whether every section that starts in another of its thread ends in it.
+pub(crate) fn is_well_nested(trace: &Trace) -> bool {
+    let sections = Naive::new(trace).sections;
+    let end = |section: &Section| section.release.unwrap_or(usize::MAX);
+    sections.iter().all(|outer| {
+        sections.iter().filter(|inner| inner.thread == outer.thread).all(|inner| {
+            let starts_inside = outer.acquire < inner.acquire && inner.acquire < end(outer);
+            !starts_inside || end(inner) <= end(outer)
+        })
+    })
+}
+
 fn add(relation: &mut Relation, a: usize, b: usize) {
     relation[a] |= 1 << b;
 }

@@ -38,7 +38,7 @@ pub(crate) fn racy_events(bytes: &[u8], analysis: Analysis) -> Result<u64> {
         let rows = events.rows();
         for i in 0..rows.kinds.len() {
             let op = Op::new(rows.kinds[i], rows.targets[i]);
-            racy += u64::from(state.event(rows.threads[i].index(), op));
+            racy += u64::from(state.event(rows.threads.get(i).index(), op));
         }
     }
     Ok(racy)

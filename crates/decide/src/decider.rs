@@ -8,6 +8,7 @@ use reweave_witness::{CheckedWitness, Checker, Checkpoints, Claim, Expander, Rej
 use crate::Limits;
 use crate::closure::{Closed, Order, close};
 use crate::cone::Cone;
+use crate::downset;
 use crate::exact::{Exact, Found};
 use crate::guess::{causally_precede, observed_order};
 use crate::limits::{Meter, windows};
@@ -168,6 +169,11 @@ impl<'p> Decider<'p> {
         meter.tells = self.tells;
         let limits = self.exact.limits_from_now(limits);
         if stages != Stages::Exact
+            && let Some(verdict) = self.guess_downset(claim, earliest, &mut meter)
+        {
+            return Ok(verdict);
+        }
+        if stages != Stages::Exact
             && let Some(cone) = &mut cone
         {
             for size in windows().filter(|&size| size <= stages.closure_limit()) {
@@ -205,6 +211,15 @@ impl<'p> Decider<'p> {
 
     fn check(&self, witness: &Witness, claim: &Claim) -> Result<CheckedWitness, Rejection> {
         self.basis.checker.check_from(&self.basis.checkpoints, witness.clone(), claim.clone())
+    }
+
+    /// The guess that needs no closure.
+    fn guess_downset(&self, claim: &Claim, earliest: EventId, meter: &mut Meter<'_>) -> Option<Verdict> {
+        let prefix = self.basis.prepared.prefix(self.basis.model, earliest, 0);
+        match downset::guess(self.basis.prepared, claim, prefix, meter) {
+            Ok(guessed) => self.check(&guessed?, claim).ok().map(Verdict::Feasible),
+            Err(limit) => Some(Verdict::Unknown(limit)),
+        }
     }
 
     /// The closure and the guesses in one window; unknown where a limit was reached.

@@ -4,6 +4,7 @@
 mod closure;
 mod cone;
 mod decider;
+mod downset;
 mod exact;
 mod guess;
 mod limits;

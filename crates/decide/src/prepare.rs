@@ -150,6 +150,26 @@ impl<'t> Prepared<'t> {
         Some(&self.sections[places[found] as usize])
     }
 
+    /// The releases of the sections that were left last before `acquire` was entered: of each other thread that its
+    /// own section excludes, the last.
+    pub(crate) fn left_before(&self, lock: LockId, acquire: EventId) -> Vec<EventId> {
+        let places = &self.sections_of[lock.index()];
+        let section = |place: &u32| &self.sections[*place as usize];
+        let before = places.partition_point(|place| section(place).acquire < acquire);
+        let Some(own) = places.get(before).map(section).filter(|own| own.acquire == acquire) else {
+            return Vec::new();
+        };
+        let mut found: Vec<EventId> = Vec::new();
+        for other in places[..before].iter().rev().map(section).filter(|other| own.excludes(other)) {
+            found.extend(other.release.filter(|&release| release < acquire));
+            if !other.shared {
+                // Whatever came before this one had been left when it was entered.
+                break;
+            }
+        }
+        found
+    }
+
     /// What writes `variable`, in observed order.
     pub fn writers(&self, variable: VarId) -> &[EventId] {
         &self.writers[variable.index()]

@@ -131,7 +131,7 @@ fn what_was_asked_before_does_not_change_the_work() {
 
 #[test]
 fn all_stages_share_one_budget() {
-    let (mut both, mut mostly_exact) = (0, 0);
+    let mut both = 0;
     for seed in 0..20 {
         let trace = busy_trace(seed);
         let prepared = Prepared::new(&trace, None);
@@ -147,11 +147,9 @@ fn all_stages_share_one_budget() {
             let all = needed(|limits| answer(limits, Stages::All));
             assert!(all > exact, "the closure, which does not settle it, comes on top: {all} {exact}");
             both += 1;
-            mostly_exact += u64::from(exact > all / 2);
         }
     }
-    println!("{both} questions, {mostly_exact} of them mostly for the exact stage");
-    assert!(mostly_exact > 0 && both > mostly_exact, "{both} {mostly_exact}");
+    assert!(both > 10, "{both} questions that the quick stages leave open");
 }
 
 #[test]

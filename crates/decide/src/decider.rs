@@ -40,8 +40,10 @@ pub enum Error {
 /// Which stages may be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stages {
-    /// Must order, closure and guess: quick, and often inconclusive.
+    /// Must order, closure and guesses: quick, and often inconclusive.
     Fast,
+    /// Must order, closure and the guesses that follow from it, to test them.
+    Closure,
     /// The exact stage alone, to test it.
     Exact,
     /// All of them, cheapest first.
@@ -53,7 +55,7 @@ impl Stages {
     /// breaks, is quicker than a fixed point over everything. It starts with the next larger one.
     fn closure_limit(self) -> u32 {
         match self {
-            Stages::Fast => u32::MAX,
+            Stages::Fast | Stages::Closure => u32::MAX,
             Stages::Exact => 0,
             Stages::All => 1 << 6,
         }
@@ -168,7 +170,7 @@ impl<'p> Decider<'p> {
         let mut meter = Meter::new(limits);
         meter.tells = self.tells;
         let limits = self.exact.limits_from_now(limits);
-        if stages != Stages::Exact
+        if matches!(stages, Stages::Fast | Stages::All)
             && let Some(verdict) = self.guess_downset(claim, earliest, &mut meter)
         {
             return Ok(verdict);
@@ -182,7 +184,7 @@ impl<'p> Decider<'p> {
                 }
             }
         }
-        if stages != Stages::Fast {
+        if matches!(stages, Stages::Exact | Stages::All) {
             let goal = self.exact.goal(claim);
             for size in windows().filter(|&size| size > stages.closure_limit()) {
                 if let Some(found) = self.exact.search(&goal, size, &meter.rest(&limits), self.tells) {

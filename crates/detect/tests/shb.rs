@@ -41,7 +41,7 @@ fn predict_has_every_race_of_shb() {
 }
 
 #[test]
-fn one_sweep_confirms_them_where_a_search_takes_longer() {
+fn one_sweep_confirms_them_where_a_closure_takes_longer() {
     let (mut swept, mut searched) = (0, 0);
     for trace in traces().take(600) {
         let prepared = Prepared::new(&trace, None);
@@ -57,7 +57,7 @@ fn one_sweep_confirms_them_where_a_search_takes_longer() {
             let verdict = answer(steps, Stages::All);
             assert!(matches!(verdict, Verdict::Feasible(_)), "{a:?} {b:?} {verdict:?}\n{}", show(&trace));
             swept += steps;
-            let enough = |work: &u64| matches!(answer(*work, Stages::Exact), Verdict::Feasible(_));
+            let enough = |work: &u64| matches!(answer(*work, Stages::Closure), Verdict::Feasible(_));
             searched += (0..).map(|power| 1 << power).find(enough).unwrap_or(u64::MAX);
         }
     }

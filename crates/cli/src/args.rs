@@ -3,6 +3,7 @@
 mod generate;
 mod predict;
 mod query;
+mod record;
 mod report;
 mod stream;
 
@@ -15,6 +16,7 @@ use reweave_format::Format;
 pub(crate) use generate::GenerateArgs;
 pub(crate) use predict::PredictArgs;
 pub(crate) use query::{ModelChoice, QueryArgs};
+pub(crate) use record::{CcArgs, CppArgs, RecordArgs};
 pub(crate) use report::{MergeArgs, ReportArgs};
 pub(crate) use stream::StreamArgs;
 
@@ -50,7 +52,7 @@ pub(crate) fn parse(line: Vec<OsString>) -> Result<Cli, clap::Error> {
 }
 
 /// What every command takes.
-#[derive(Args)]
+#[derive(Args, Default)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
     /// No progress and no summaries: only results, warnings and errors
@@ -64,9 +66,10 @@ pub(crate) struct Global {
     pub(crate) color: Color,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Color {
     /// On a terminal, unless NO_COLOR is set
+    #[default]
     Auto,
     Always,
     Never,
@@ -84,6 +87,10 @@ pub(crate) enum Command {
     Check(CheckArgs),
     Query(QueryArgs),
     Stream(StreamArgs),
+    Record(RecordArgs),
+    Cc(CcArgs),
+    #[command(name = "c++")]
+    Cpp(CppArgs),
 }
 
 /// How a trace is read.

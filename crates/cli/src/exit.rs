@@ -1,6 +1,7 @@
 //! Exit codes.
 
-use std::process::ExitCode;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitCode, ExitStatus};
 
 /// How the program ends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -17,9 +18,17 @@ pub(crate) enum Exit {
     Bug,
     /// The user stopped it.
     Interrupted,
+    /// A program that was run for the user ended with this.
+    Program(u8),
 }
 
 impl Exit {
+    /// As a program that was run for the user ended: by a signal, as shells say it.
+    pub(crate) fn of_program(status: ExitStatus) -> Exit {
+        let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+        if code == 0 { Exit::Yes } else { Exit::Program(code as u8) }
+    }
+
     /// The number that the shell sees.
     pub(crate) fn code(self) -> u8 {
         match self {
@@ -30,6 +39,7 @@ impl Exit {
             Exit::Bug => 70,
             // What shells give for a process that an interrupt ended.
             Exit::Interrupted => 130,
+            Exit::Program(code) => code,
         }
     }
 }

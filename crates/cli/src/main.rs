@@ -16,13 +16,15 @@ mod input;
 mod interrupt;
 mod plural;
 mod progress;
+mod runtime_library;
 mod watched;
 mod witness_file;
 mod words;
 
 use std::process::ExitCode;
 
-use args::Command;
+use args::{Command, Global};
+use commands::cc::Language;
 use console::Console;
 use exit::Exit;
 
@@ -31,7 +33,17 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Exit {
-    let cli = match args::parse(std::env::args_os().collect()) {
+    // A compiler's arguments are its own, also those that look like ours.
+    let line: Vec<_> = std::env::args_os().collect();
+    if let [_, command, arguments @ ..] = &*line
+        && let Some(language) = Language::of_command(command)
+        && arguments.first().is_none_or(|first| first != "--help" && first != "-h")
+    {
+        let console = Console::new(&Global::default());
+        return commands::cc::run(language, arguments, &console)
+            .unwrap_or_else(|error| failure::report(&error, &console));
+    }
+    let cli = match args::parse(line) {
         Ok(cli) => cli,
         Err(error) => {
             // Help that nobody reads to its end is no failure.
@@ -51,6 +63,9 @@ fn run() -> Exit {
         Command::Check(args) => commands::check::run(args, &cli.global, &console),
         Command::Query(args) => commands::query::run(args, &cli.global, &console),
         Command::Stream(args) => commands::stream::run(args, &cli.global, &console),
+        Command::Record(args) => commands::record::run(args, &console),
+        Command::Cc(args) => commands::cc::run(Language::C, &args.arguments, &console),
+        Command::Cpp(args) => commands::cc::run(Language::Cpp, &args.arguments, &console),
     };
     result.unwrap_or_else(|error| failure::report(&error, &console))
 }

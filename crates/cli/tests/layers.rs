@@ -13,6 +13,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("trace", &[]),
     ("testkit", &["trace"]),
     ("format", &["trace", "wire"]),
+    ("capture", &["trace", "wire", "format"]),
     ("spec", &["trace"]),
     ("witness", &["trace", "spec"]),
     ("order", &["trace"]),
@@ -33,7 +34,7 @@ const TOP: &[&str] = &["cli", "bench"];
 const FOR_TESTS: &[&str] = &["testkit", "bench"];
 
 /// The crates that touch files, processes or the clock.
-const OUTSIDE: &[&str] = &["format", "replay", "explore", "runtime", "cli", "testkit", "bench"];
+const OUTSIDE: &[&str] = &["format", "capture", "replay", "explore", "runtime", "cli", "testkit", "bench"];
 
 /// The crates that may have unsafe code.
 const UNSAFE: &[&str] = &["wire", "runtime", "format"];

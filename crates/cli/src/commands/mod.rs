@@ -1,6 +1,7 @@
 //! The commands, one module each.
 
 mod bug_report;
+pub(crate) mod cc;
 pub(crate) mod check;
 pub(crate) mod convert;
 pub(crate) mod generate;
@@ -8,6 +9,7 @@ pub(crate) mod merge;
 mod model;
 pub(crate) mod predict;
 pub(crate) mod query;
+pub(crate) mod record;
 pub(crate) mod report;
 mod reports;
 pub(crate) mod stats;

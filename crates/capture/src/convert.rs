@@ -1,0 +1,232 @@
+//! The two ways through a recording.
+
+use std::path::Path;
+
+use reweave_format::TraceWriter;
+use reweave_trace::{Event, Kind, Op, SiteId, ThreadId, Value};
+use reweave_wire as wire;
+
+use crate::Error;
+use crate::memory::{Memory, Part, parts};
+use crate::modules::Modules;
+use crate::names::Namer;
+use crate::raw::{self, RawEvent, Target};
+
+/// What became of a recording.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Summary {
+    /// How many events the recording had.
+    pub recorded: u64,
+    /// How many events the trace has.
+    pub written: u64,
+    /// How many threads there were.
+    pub threads: usize,
+    /// How many words of shared memory were changed by code that was not instrumented.
+    pub unseen_writes: usize,
+    /// Whether the recorder wrote the end of the recording.
+    pub finished: bool,
+}
+
+/// Writes the recording at `path` as a trace, with names from what was mapped according to `maps`.
+///
+/// The trace is well formed, and each of its accesses carries its value.
+pub fn convert(path: &Path, maps: &str, writer: &mut dyn TraceWriter) -> Result<Summary, Error> {
+    let mut summary = Summary::default();
+    let mut memory = Memory::new();
+    let whole = raw::read(path, |event| {
+        survey(&mut memory, event);
+        summary.recorded += 1;
+        Ok(())
+    })?;
+    memory.rewind();
+    // A second look for unseen writes: only now is known which memory matters, and only there do they count.
+    raw::read(path, |event| {
+        look_for_unseen(&mut memory, event);
+        Ok(())
+    })?;
+    summary.unseen_writes = memory.hidden_words();
+    memory.rewind();
+    let mut rewriter = Rewriter { memory, namer: Namer::new(Modules::new(maps)), writer, written: 0 };
+    for name in &whole.threads {
+        rewriter.namer.builder.thread(name)?;
+    }
+    raw::read(path, |event| rewriter.event(event))?;
+    writer_finish(&mut rewriter)?;
+    summary.written = rewriter.written;
+    summary.threads = whole.threads.len();
+    summary.finished = whole.finished;
+    Ok(summary)
+}
+
+fn writer_finish(rewriter: &mut Rewriter<'_>) -> Result<(), Error> {
+    Ok(rewriter.writer.finish()?)
+}
+
+/// Objects are born and die in the same order each time.
+fn lifetimes(memory: &mut Memory, event: &RawEvent) -> Option<u32> {
+    match (event.op, event.target) {
+        (wire::Op::Alloc, Target::Heap { at, length }) => {
+            Some(memory.born(at, length, event.thread, event.code, false))
+        }
+        (wire::Op::Alloc, Target::Stack { at, length }) => {
+            Some(memory.born(at, length, event.thread, event.code, true))
+        }
+        (wire::Op::Free, Target::Heap { at, .. }) => memory.dies(at, event.thread),
+        _ => None,
+    }
+}
+
+fn survey(memory: &mut Memory, event: &RawEvent) {
+    lifetimes(memory, event);
+    if let Target::Bytes { at, length } = event.target {
+        parts(at, length).for_each(|part| memory.touch(part, event.thread));
+    }
+}
+
+fn look_for_unseen(memory: &mut Memory, event: &RawEvent) {
+    lifetimes(memory, event);
+    let Target::Bytes { at, length } = event.target else { return };
+    for part in parts(at, length) {
+        if !memory.matters(part.at) {
+            continue;
+        }
+        if event.op.carries_read() && memory.observe(part, event.read >> (8 * part.offset)) {
+            memory.hide(part.at);
+        }
+        if event.op.carries_written() {
+            memory.store(part, event.written >> (8 * part.offset));
+        }
+    }
+}
+
+struct Rewriter<'w> {
+    memory: Memory,
+    namer: Namer,
+    writer: &'w mut dyn TraceWriter,
+    written: u64,
+}
+
+impl Rewriter<'_> {
+    fn event(&mut self, event: &RawEvent) -> Result<(), Error> {
+        let object = lifetimes(&mut self.memory, event);
+        match event.target {
+            Target::Bytes { at, length } => {
+                for part in parts(at, length) {
+                    self.access(event, part)?;
+                }
+                Ok(())
+            }
+            Target::StandIn { at, what } => {
+                let target = self.namer.stand_in(&self.memory, at, what)?;
+                self.put(event, kind(event.op), target, values(event.op, event.read, event.written))
+            }
+            Target::Heap { .. } | Target::Stack { .. } => {
+                let matters = object.and_then(|object| self.memory.objects.get(object as usize));
+                match (object, matters) {
+                    (Some(number), Some(found)) if found.shared && !found.is_stack => {
+                        let target = self.namer.object(&self.memory, number)?;
+                        self.put(event, kind(event.op), target, (None, None))
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Target::Sync { at, generation } => {
+                let target = match event.op.space() {
+                    Some(wire::Space::Condition) => self.namer.condition(&self.memory, at, generation)?,
+                    _ => self.namer.lock(&self.memory, at, generation)?,
+                };
+                self.put(event, kind(event.op), target, (None, None))
+            }
+            Target::Thread(thread) => self.put(event, kind(event.op), thread, (None, None)),
+            Target::None => self.put(event, kind(event.op), 0, (None, None)),
+        }
+    }
+
+    /// Writes an access to a part of a word, variable by variable.
+    fn access(&mut self, event: &RawEvent, part: Part) -> Result<(), Error> {
+        if !self.memory.matters(part.at) {
+            return Ok(());
+        }
+        let hidden = self.memory.is_hidden(part.at);
+        let kind = if hidden { atomic(kind(event.op)) } else { kind(event.op) };
+        let unseen = event.op.carries_read() && self.memory.observe(part, event.read >> (8 * part.offset));
+        if event.op.carries_written() {
+            self.memory.store(part, event.written >> (8 * part.offset));
+        }
+        let variables: Vec<Part> = self.memory.variables(part).collect();
+        for variable in variables {
+            let cut = |value: u64| {
+                let mask = if variable.length >= 8 { u64::MAX } else { (1 << (8 * variable.length)) - 1 };
+                value >> (8 * variable.offset) & mask
+            };
+            let target = self.namer.variable(&self.memory, variable.at)?;
+            if unseen {
+                // Somebody wrote it since the last access; that it happened here is a guess, so nothing of this
+                // variable counts as racing.
+                self.put(event, Kind::AtomicWrite, target, (None, Some(cut(event.read))))?;
+            }
+            self.put(event, kind, target, values(event.op, cut(event.read), cut(event.written)))?;
+        }
+        Ok(())
+    }
+
+    fn put(
+        &mut self,
+        event: &RawEvent,
+        kind: Kind,
+        target: u32,
+        (read, written): (Option<u64>, Option<u64>),
+    ) -> Result<(), Error> {
+        let site = SiteId(self.namer.site(event.code)?);
+        let op = Op::new(kind, target);
+        let names = self.namer.builder.names();
+        let event = Event { thread: ThreadId(event.thread), op, site };
+        self.writer.event(names, &event, read.map(Value::Number), written.map(Value::Number))?;
+        self.written += 1;
+        Ok(())
+    }
+}
+
+/// The values that an operation carries.
+fn values(op: wire::Op, read: u64, written: u64) -> (Option<u64>, Option<u64>) {
+    (op.carries_read().then_some(read), op.carries_written().then_some(written))
+}
+
+/// The same access as an atomic one.
+fn atomic(kind: Kind) -> Kind {
+    match kind {
+        Kind::Read => Kind::AtomicRead,
+        Kind::Write => Kind::AtomicWrite,
+        kind => kind,
+    }
+}
+
+fn kind(op: wire::Op) -> Kind {
+    match op {
+        wire::Op::Read => Kind::Read,
+        wire::Op::Write => Kind::Write,
+        wire::Op::AtomicRead => Kind::AtomicRead,
+        wire::Op::AtomicWrite => Kind::AtomicWrite,
+        wire::Op::Acquire => Kind::Acquire,
+        wire::Op::Release => Kind::Release,
+        wire::Op::SharedAcquire => Kind::SharedAcquire,
+        wire::Op::SharedRelease => Kind::SharedRelease,
+        wire::Op::TryAcquire => Kind::TryAcquire,
+        wire::Op::Busy => Kind::Busy,
+        wire::Op::Fork => Kind::Fork,
+        wire::Op::Join => Kind::Join,
+        wire::Op::Wait => Kind::Wait,
+        wire::Op::Notify => Kind::Notify,
+        wire::Op::NotifyAll => Kind::NotifyAll,
+        wire::Op::Branch => Kind::Branch,
+        wire::Op::Alloc => Kind::Alloc,
+        wire::Op::Free => Kind::Free,
+        wire::Op::Enter => Kind::Enter,
+        wire::Op::Exit => Kind::Exit,
+        wire::Op::Begin => Kind::Begin,
+        wire::Op::End => Kind::End,
+        wire::Op::Call => Kind::Call,
+        wire::Op::Update => Kind::Update,
+        wire::Op::Skip => Kind::Skip,
+    }
+}

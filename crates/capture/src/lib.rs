@@ -1,0 +1,53 @@
+//! From a raw recording to a trace.
+//!
+//! The recorder inside a program writes what it sees as it sees it: bytes at addresses, and addresses of code. This crate
+//! goes through such a recording twice. First it learns which memory each thread touched and how ([`memory`]); then it
+//! writes the trace: each access as accesses to variables that no other access cuts, without the memory that one thread
+//! keeps to itself, and with names from debug information ([`modules`]). Memory is bounded by the memory that the program
+//! touched, not by the number of events.
+#![forbid(unsafe_code)]
+
+mod convert;
+mod memory;
+mod modules;
+mod names;
+mod raw;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use convert::{Summary, convert};
+
+/// Why a recording gave no trace.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file could not be read.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        source: io::Error,
+    },
+    /// The recording is not one that a recorder wrote.
+    #[error("{}: the recording is damaged: {what}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// The trace could not be written.
+    #[error(transparent)]
+    Format(#[from] reweave_format::Error),
+    /// The recording has too many names.
+    #[error(transparent)]
+    Trace(#[from] reweave_trace::Error),
+}
+
+impl Error {
+    fn damaged(path: &Path, what: &'static str) -> Error {
+        Error::Damaged { path: path.to_owned(), what }
+    }
+}

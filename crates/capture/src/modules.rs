@@ -1,0 +1,258 @@
+//! The files that were mapped into the program, and what their debug information says.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use addr2line::Loader;
+use hashbrown::HashMap;
+use object::{Object, ObjectKind, ObjectSegment, ObjectSymbol, SymbolKind};
+
+/// The modules of the program: itself and its shared libraries.
+#[derive(Default)]
+pub(crate) struct Modules {
+    ranges: Vec<Range>,
+    modules: Vec<Module>,
+    /// Paths are told from here, where they lie below it.
+    folder: Option<PathBuf>,
+}
+
+struct Range {
+    start: u64,
+    end: u64,
+    owner: Owner,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    Module(usize),
+    MainStack,
+}
+
+struct Module {
+    path: PathBuf,
+    /// What to take off an address to find it in the file.
+    bias: u64,
+    loader: Option<Loader>,
+    /// The variables of its symbol table by address: address, size, name.
+    variables: Vec<(u64, u64, String)>,
+}
+
+/// A place in the source.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    pub(crate) function: Option<String>,
+    pub(crate) line: Option<String>,
+}
+
+impl Place {
+    /// `function file:line`, as far as it is known.
+    pub(crate) fn text(&self, code: u64) -> String {
+        match (&self.function, &self.line) {
+            (Some(function), Some(line)) => format!("{function} {line}"),
+            (Some(function), None) => function.clone(),
+            (None, Some(line)) => line.clone(),
+            (None, None) => format!("{code:#x}"),
+        }
+    }
+}
+
+impl Modules {
+    /// The modules in a copy of `/proc/self/maps`, or in several, one after the other.
+    pub(crate) fn new(maps: &str) -> Modules {
+        let mut modules = Modules { folder: std::env::current_dir().ok(), ..Modules::default() };
+        let mut known: HashMap<&str, usize> = HashMap::new();
+        for (start, end, offset, path) in maps.lines().filter_map(mapping) {
+            let owner = if path == "[stack]" {
+                Owner::MainStack
+            } else if path.starts_with('/') {
+                let next = modules.modules.len();
+                let index = *known.entry(path).or_insert(next);
+                if index == next {
+                    modules.modules.push(Module::open(Path::new(path), start.saturating_sub(offset)));
+                }
+                Owner::Module(index)
+            } else {
+                continue;
+            };
+            modules.ranges.push(Range { start, end, owner });
+        }
+        // Zeroed variables follow their module in memory that no file backs.
+        for (start, end, _, path) in maps.lines().filter_map(mapping) {
+            let before = modules.ranges.iter().find(|range| range.end == start);
+            if let (true, Some(Range { owner: Owner::Module(index), .. })) = (path.is_empty(), before) {
+                let owner = Owner::Module(*index);
+                modules.ranges.push(Range { start, end, owner });
+            }
+        }
+        modules
+    }
+
+    fn range(&self, at: u64) -> Option<&Range> {
+        // The last mapping counts: an address may have had several.
+        self.ranges.iter().rev().find(|range| (range.start..range.end).contains(&at))
+    }
+
+    fn module(&self, at: u64) -> Option<&Module> {
+        match self.range(at)?.owner {
+            Owner::Module(index) => self.modules.get(index),
+            Owner::MainStack => None,
+        }
+    }
+
+    /// Where the call is that returns to `code`.
+    pub(crate) fn place(&self, code: u64) -> Place {
+        let unknown = Place { function: None, line: None };
+        let Some(module) = code.checked_sub(1).and_then(|call| self.module(call)) else { return unknown };
+        let address = (code - 1).wrapping_sub(module.bias);
+        let Some(loader) = &module.loader else { return unknown };
+        let mut place = unknown;
+        if let Ok(mut frames) = loader.find_frames(address) {
+            let mut inlined = String::new();
+            while let Ok(Some(frame)) = frames.next() {
+                let function = frame.function.and_then(|name| name.demangle().ok().map(|name| short(&name)));
+                let line =
+                    frame.location.and_then(|at| Some(format!("{}:{}", self.file(at.file?), at.line?)));
+                if place.line.is_none() && place.function.is_none() {
+                    place = Place { function, line };
+                } else if let (Some(function), Some(line)) = (function, line) {
+                    inlined = format!("{inlined} (in {function} {line})");
+                }
+            }
+            if let Some(function) = &mut place.function {
+                function.push_str(&inlined);
+            }
+        }
+        if place.function.is_none() {
+            place.function = loader.find_symbol(address).map(demangled);
+        }
+        if place.line.is_none() {
+            let file = module.path.file_name().unwrap_or_default().to_string_lossy();
+            place.function = Some(match place.function {
+                Some(function) => format!("{function} [{file}]"),
+                None => format!("{file}+{address:#x}"),
+            });
+        }
+        place
+    }
+
+    fn file(&self, path: &str) -> String {
+        let below = self.folder.as_ref().and_then(|folder| Path::new(path).strip_prefix(folder).ok());
+        below.map_or_else(|| path.to_owned(), |below| below.display().to_string())
+    }
+
+    /// What a variable at `at` is called, where it is in a module or on the first stack.
+    pub(crate) fn variable(&self, at: u64) -> Option<String> {
+        let range = self.range(at)?;
+        let Owner::Module(index) = range.owner else {
+            return Some(format!("stack of main-{}", range.end - at));
+        };
+        let module = self.modules.get(index)?;
+        let address = at.wrapping_sub(module.bias);
+        let after = module.variables.partition_point(|&(start, ..)| start <= address);
+        let found = after.checked_sub(1).and_then(|place| module.variables.get(place));
+        let Some((start, _, name)) = found.filter(|(start, size, _)| address - start < (*size).max(1)) else {
+            let file = module.path.file_name().unwrap_or_default().to_string_lossy();
+            return Some(format!("global {file}+{address:#x}"));
+        };
+        match address - start {
+            0 => Some(format!("global {name}")),
+            offset => Some(format!("global {name}+{offset}")),
+        }
+    }
+}
+
+/// Start, end, offset in the file and name of a line of `/proc/self/maps`.
+fn mapping(line: &str) -> Option<(u64, u64, u64, &str)> {
+    let mut fields = line.splitn(6, ' ');
+    let (start, end) = fields.next()?.split_once('-')?;
+    let offset = fields.nth(1)?;
+    let path = fields.nth(2).unwrap_or_default().trim_start();
+    let hex = |text| u64::from_str_radix(text, 16).ok();
+    Some((hex(start)?, hex(end)?, hex(offset)?, path))
+}
+
+impl Module {
+    fn open(path: &Path, base: u64) -> Module {
+        let mut module = Module { path: path.to_owned(), bias: base, loader: None, variables: Vec::new() };
+        let Ok(bytes) = fs::read(path) else { return module };
+        let Ok(file) = object::File::parse(&*bytes) else { return module };
+        let lowest = file.segments().map(|segment| segment.address()).min().unwrap_or(0) / 4096 * 4096;
+        module.bias =
+            if file.kind() == ObjectKind::Executable && lowest != 0 { 0 } else { base - lowest.min(base) };
+        let symbols = file.symbols().chain(file.dynamic_symbols());
+        module.variables = symbols
+            .filter(|symbol| matches!(symbol.kind(), SymbolKind::Data) && symbol.is_definition())
+            .filter_map(|symbol| Some((symbol.address(), symbol.size(), demangled(symbol.name().ok()?))))
+            .filter(|(_, _, name)| !name.is_empty())
+            .collect();
+        module.variables.sort();
+        module.variables.dedup_by_key(|variable| variable.0);
+        module.loader = Loader::new(path).ok();
+        module
+    }
+}
+
+fn demangled(name: &str) -> String {
+    short(&addr2line::demangle_auto(name.into(), None))
+}
+
+/// A function without the types of its arguments: sites are read by people.
+fn short(name: &str) -> String {
+    let name = name.split(" [clone").next().unwrap_or(name);
+    let mut depth = 0;
+    for (at, byte) in name.bytes().enumerate() {
+        match byte {
+            b'<' => depth += 1,
+            b'>' if !name[..at].ends_with('-') => depth -= 1,
+            b'(' if depth == 0
+                && at > 0
+                && !name[at..].starts_with("(anonymous")
+                && !name[..at].ends_with("operator") =>
+            {
+                let rest = &name[at..];
+                let lambda = rest.contains("::{lambda") || rest.contains(")::");
+                return if lambda { name.to_owned() } else { name[..at].to_owned() };
+            }
+            _ => {}
+        }
+    }
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_functions_lose_their_arguments_only() {
+        for (long, expected) in [
+            ("main", "main"),
+            ("Queue::push(int)", "Queue::push"),
+            ("std::vector<int (*)(char)>::size() const", "std::vector<int (*)(char)>::size"),
+            ("run()::{lambda()#1}::operator()() const", "run()::{lambda()#1}::operator()() const"),
+        ] {
+            assert_eq!(short(long), expected);
+        }
+    }
+
+    #[test]
+    fn lines_of_the_map_are_read() {
+        let line = "555555554000-555555555000 r--p 00001000 08:01 1234                       /usr/bin/a b";
+        assert_eq!(mapping(line), Some((0x5555_5555_4000, 0x5555_5555_5000, 0x1000, "/usr/bin/a b")));
+        assert_eq!(mapping("7ffd0-7ffd1 rw-p 00000000 00:00 0"), Some((0x7_ffd0, 0x7_ffd1, 0, "")));
+        assert_eq!(mapping("nonsense"), None);
+    }
+
+    #[test]
+    fn our_own_code_is_found_with_its_lines() {
+        let maps = fs::read_to_string("/proc/self/maps").unwrap();
+        let modules = Modules::new(&maps);
+        let place = modules.place(lines_of_the_map_are_read as *const () as u64 + 8);
+        assert!(place.function.unwrap().contains("lines_of_the_map_are_read"));
+        assert!(place.line.unwrap().contains("modules.rs:"));
+        static KNOWN: [u64; 4] = [1, 2, 3, 4];
+        let at = std::hint::black_box(&KNOWN[1]) as *const u64 as u64;
+        assert!(modules.variable(at).is_some());
+        assert_eq!(modules.place(3).text(3), "0x3");
+    }
+}

@@ -1,0 +1,143 @@
+//! `reweave record`: a run of a program becomes a trace.
+
+mod run;
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use reweave_capture::Summary;
+use reweave_trace::Capabilities;
+
+use super::cc::in_path;
+use super::require_format;
+use crate::args::RecordArgs;
+use crate::console::Console;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::plural;
+use crate::runtime_library::MARK;
+use run::{Ended, Run};
+
+pub(crate) fn run(args: &RecordArgs, console: &Console) -> anyhow::Result<Exit> {
+    require_format(&args.output, None)?;
+    let Some((program, arguments)) = args.program.split_first() else {
+        return Err(Failure::new("no program to record").into());
+    };
+    let program = find(program)?;
+    interrupt::defer()?;
+    let mut worst = Exit::Yes;
+    for number in 1..=args.runs {
+        let output = if args.runs == 1 { args.output.clone() } else { numbered(&args.output, number) };
+        let run = Run::start(args, &program, arguments, &output, u64::from(number - 1))?;
+        let ended = run.wait()?;
+        finish(&run, &ended, &output, console)?;
+        if worst == Exit::Yes {
+            worst = ended.exit;
+        }
+        if interrupt::requested() {
+            break;
+        }
+    }
+    Ok(worst)
+}
+
+/// The file of the program, once it is certain that it can be recorded.
+fn find(name: &OsString) -> anyhow::Result<PathBuf> {
+    let missing = || Failure::new(format!("{}: there is no such program", name.display()));
+    let path = in_path(name).filter(|path| path.is_file()).ok_or_else(missing)?;
+    let file = File::open(&path).with_context(|| path.display().to_string())?;
+    if is_program(&file)? && !contains(&file, MARK)? {
+        return Err(Failure::new(format!("{} was not compiled to be recorded", path.display()))
+            .hint("compile and link it with `reweave cc` or `reweave c++`, as in: make CC=\"reweave cc\"")
+            .into());
+    }
+    Ok(path)
+}
+
+/// Whether the file is machine code; a script may start a program that can be recorded.
+fn is_program(mut file: &File) -> io::Result<bool> {
+    let mut magic = [0; 4];
+    Ok(file.read(&mut magic)? == 4 && magic == *b"\x7fELF")
+}
+
+fn contains(mut file: &File, mark: &[u8]) -> io::Result<bool> {
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    let first = mark.first().copied();
+    Ok(bytes
+        .iter()
+        .enumerate()
+        .any(|(at, &byte)| Some(byte) == first && bytes.get(at..).is_some_and(|rest| rest.starts_with(mark))))
+}
+
+/// `trace.rw` as `trace-3.rw`.
+fn numbered(path: &Path, number: u32) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let extension = path.extension().map(|end| format!(".{}", end.to_string_lossy())).unwrap_or_default();
+    path.with_file_name(format!("{stem}-{number}{extension}"))
+}
+
+/// Makes the trace, and says what there is to say about the run.
+fn finish(run: &Run, ended: &Ended, output: &Path, console: &Console) -> anyhow::Result<()> {
+    if !run.raw.exists() {
+        return Err(Failure::new(
+            "nothing was recorded: no program that was started was compiled to be recorded",
+        )
+        .hint("compile and link it with `reweave cc` or `reweave c++`")
+        .into());
+    }
+    let maps = fs::read_to_string(run.beside(".maps")).unwrap_or_default();
+    let capabilities = Capabilities { values: true, ..Capabilities::default() };
+    let mut writer = reweave_format::create(output, None, capabilities)?;
+    let summary = reweave_capture::convert(&run.raw, &maps, &mut *writer)
+        .with_context(|| format!("the recording is kept in {}", run.raw.display()))?;
+    drop(writer);
+    run.remove();
+    report(ended, &summary, output, console);
+    Ok(())
+}
+
+fn report(ended: &Ended, summary: &Summary, output: &Path, console: &Console) {
+    let Summary { recorded, written, threads, unseen_writes, .. } = *summary;
+    let path = output.display();
+    console.note(format_args!(
+        "{path}: {} of {}, from {} as recorded",
+        plural::count(written, "event"),
+        plural::count(threads as u64, "thread"),
+        plural::count(recorded, "event"),
+    ));
+    for line in &ended.notes {
+        match line.as_str() {
+            "deadlock" => console.warn("the program was in a deadlock and was ended; the trace ends there"),
+            "timeout" => console.warn("the time was up and the program was ended; the trace ends there"),
+            "stopped max-events" => {
+                console.warn("--max-events was reached: the rest of the run was not recorded")
+            }
+            "stopped max-size" => {
+                console.warn("--max-size was reached: the rest of the run was not recorded")
+            }
+            line => {
+                if let Some(number) =
+                    line.strip_prefix("stopped error ").and_then(|number| number.parse().ok())
+                {
+                    let error = io::Error::from_raw_os_error(number);
+                    console.warn(format_args!("the rest of the run was not recorded: {error}"));
+                }
+            }
+        }
+    }
+    if !summary.finished && ended.notes.iter().all(|line| !line.starts_with("stopped")) {
+        console.warn("the program ended before the recording did: its last events may be missing");
+    }
+    if unseen_writes > 0 {
+        let words = plural::count(unseen_writes as u64, "word");
+        console.warn(format_args!(
+            "{words} of shared memory changed without a recorded write, in code that was not compiled with \
+             `reweave cc`: no race is looked for there"
+        ));
+    }
+}

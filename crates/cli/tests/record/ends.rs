@@ -1,0 +1,132 @@
+//! The ends of programs: good, bad, and by the recorder's hand.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::{GCC, Recorded, compile, count, reweave};
+
+/// Nothing of the recorder's own stays beside the trace.
+fn only_the_trace_stays(folder: &Path) {
+    let left: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().contains(".raw")), "{left:?}");
+}
+
+#[test]
+fn a_bad_end_is_passed_on_and_the_trace_is_there() {
+    let program = compile(GCC, "crash.c", &["-O1"]);
+    for (how, code) in
+        [("fault", 139), ("abort", 134), ("kill", 137), ("terminate", 143), ("exit", 6), ("", 0)]
+    {
+        let recorded = program.record(&[], &[how]);
+        assert_eq!(recorded.code, Some(code), "{how}: {}", recorded.err);
+        let lines = recorded.events();
+        assert_eq!(
+            lines.iter().filter(|line| line.op == "w" && line.target == "global counter").count(),
+            200,
+            "{how}"
+        );
+        assert_eq!(count(&lines, "join"), 2, "{how}");
+        only_the_trace_stays(program.folder.path());
+    }
+}
+
+#[test]
+fn a_program_that_does_not_end_is_ended_when_its_time_is_up() {
+    let program = compile(GCC, "crash.c", &["-O1"]);
+    for how in ["hang", "spin", "loop"] {
+        let recorded = program.record(&["--timeout", "300ms"], &[how]);
+        assert_eq!(recorded.code, Some(3), "{how}: {}", recorded.err);
+        assert!(recorded.err.contains("the time was up"), "{}", recorded.err);
+        assert_eq!(count(&recorded.events(), "join"), 2, "{how}");
+    }
+}
+
+#[test]
+fn a_deadlock_ends_the_program_and_is_said() {
+    let program = compile(GCC, "deadlock.c", &["-O1"]);
+    let recorded = program.record::<&str>(&[], &[]);
+    assert_eq!((recorded.code, recorded.out.as_str()), (Some(3), ""));
+    for said in ["every thread waits", "T1 waits for a lock", "the program was in a deadlock"] {
+        assert!(recorded.err.contains(said), "{}", recorded.err);
+    }
+    let lines = recorded.events();
+    assert_eq!((count(&lines, "acq"), count(&lines, "rel")), (2, 0));
+}
+
+#[test]
+fn the_main_thread_may_end_first_and_any_thread_the_program() {
+    let program = compile(GCC, "main_exits.c", &["-O0"]);
+    let recorded = program.record::<&str>(&[], &[]);
+    assert_eq!((recorded.code, recorded.out.as_str()), (Some(5), "ok\n"), "{}", recorded.err);
+    let lines = recorded.events();
+    assert!(lines.iter().any(|line| line.thread == "main" && line.op == "end"));
+    assert_eq!(lines.iter().filter(|line| line.thread == "T1" && line.op == "w").count(), 10);
+}
+
+#[test]
+fn limits_stop_the_recording_and_not_the_program() {
+    let program = compile(GCC, "heap.c", &["-O1"]);
+    for (flags, said) in [(["--max-events", "500"], "--max-events"), (["--max-size", "100"], "--max-size")] {
+        let recorded = program.record::<&str>(&flags, &[]);
+        assert_eq!((recorded.code, recorded.out.as_str()), (Some(0), "ok\n"));
+        let warned = recorded.err.contains(&format!("{said} was reached"));
+        // A limit on the size counts whole blocks: this program does not fill one.
+        assert!(warned || said == "--max-size", "{}", recorded.err);
+        recorded.events();
+    }
+}
+
+#[test]
+fn a_full_disk_stops_the_recording_and_not_the_program() {
+    let program = compile(GCC, "heap.c", &["-O1"]);
+    // Writing to this file fails as on a full disk, from the first byte on.
+    let raw = program.folder.path().join("full");
+    std::os::unix::fs::symlink("/dev/full", &raw).unwrap();
+    let ran = std::process::Command::new(&program.path).env("REWEAVE_RECORD", &raw).output().unwrap();
+    assert_eq!((ran.status.code(), &*ran.stdout), (Some(0), &b"ok\n"[..]));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_trace_and_another_seed_another_one() {
+    let program = compile(GCC, "condition.c", &["-O1"]);
+    let trace = |seed: &str, policy: &str| {
+        let Recorded { code, trace, err, .. } =
+            program.record::<&str>(&["--seed", seed, "--policy", policy], &[]);
+        assert_eq!(code, Some(0), "{err}");
+        fs::read(trace).unwrap()
+    };
+    for policy in ["random", "pct"] {
+        let first = trace("7", policy);
+        assert!((0..3).all(|_| trace("7", policy) == first), "{policy}");
+        assert!((8..12).any(|seed| trace(&seed.to_string(), policy) != first), "{policy}");
+    }
+}
+
+#[test]
+fn several_runs_have_files_and_seeds_of_their_own() {
+    let program = compile(GCC, "condition.c", &["-O1"]);
+    let output = program.folder.path().join("runs.rw");
+    let ran = reweave()
+        .args(["record", "--runs", "3", "--seed", "7", "-o"])
+        .args([&output, Path::new("--"), &program.path])
+        .output()
+        .unwrap();
+    assert_eq!((ran.status.code(), &*ran.stdout), (Some(0), &b"ok\nok\nok\n"[..]));
+    let runs: Vec<Vec<u8>> =
+        (1..=3).map(|run| fs::read(program.folder.path().join(format!("runs-{run}.rw"))).unwrap()).collect();
+    assert_ne!(runs[0], runs[1]);
+    let single = program.record::<&str>(&["--seed", "8"], &[]);
+    assert_eq!(fs::read(single.trace).unwrap(), runs[1]);
+}
+
+#[test]
+fn output_is_the_programs_own() {
+    let program = compile(GCC, "loads.c", &["-O1"]);
+    let recorded = program.record(&["--quiet"], &["./no-such-library.so"]);
+    assert_eq!(
+        (recorded.code, recorded.err.as_str()),
+        (Some(2), ""),
+        "the program's own complaint is all there is"
+    );
+    assert!(recorded.out.contains("cannot open shared object"), "{}", recorded.out);
+}

@@ -1,0 +1,10 @@
+//! Programs of C and C++, compiled, recorded and looked at, with every compiler that is installed.
+//!
+//! Every trace must be well formed and have every value; that its reads observe what was written last is checked here
+//! once more, naively, from its text.
+
+mod building;
+mod common;
+mod ends;
+mod findings;
+mod primitives;

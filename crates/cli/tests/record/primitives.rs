@@ -1,0 +1,181 @@
+//! Every way in which threads start, wait and talk.
+
+use crate::common::{Line, Recorded, compile, compilers, count};
+
+/// Compiles and records a program under several seeds and policies; each run must do what it should.
+#[track_caller]
+fn check(name: &str, flags: &[&str], look: impl Fn(&[Line])) {
+    for compiler in compilers() {
+        let program = compile(compiler, name, flags);
+        for (seed, policy) in [("1", "random"), ("2", "random"), ("3", "pct"), ("4", "plain")] {
+            let recorded: Recorded = program.record::<&str>(&["--seed", seed, "--policy", policy], &[]);
+            let Recorded { code, out, err, .. } = &recorded;
+            assert_eq!(
+                (*code, out.as_str()),
+                (Some(0), "ok\n"),
+                "{compiler:?} {name} {seed} {policy}: {err}"
+            );
+            look(&recorded.events());
+        }
+    }
+}
+
+fn has(lines: &[Line], op: &str, target: &str) -> bool {
+    lines.iter().any(|line| line.op == op && line.target == target)
+}
+
+#[test]
+fn accesses_of_every_size_and_copies() {
+    check("accesses.c", &["-O1"], |lines| {
+        assert!(
+            has(lines, "w", "global one")
+                && has(lines, "w", "global odd+1")
+                && has(lines, "r", "global ratio")
+        );
+        assert!(lines.iter().any(|line| line.op == "w" && line.target.starts_with("global buffer+")));
+    });
+}
+
+#[test]
+fn accesses_of_optimised_code() {
+    check("accesses.c", &["-O2"], |lines| assert!(has(lines, "w", "global one")));
+}
+
+#[test]
+fn atomics_of_every_width() {
+    check("atomics.c", &["-O1"], |lines| {
+        for variable in ["a", "b", "c", "d", "turn", "flag"] {
+            let name = format!("global {variable}");
+            assert!(
+                lines.iter().any(|line| line.target == name && ["au", "aw"].contains(&&*line.op)),
+                "{name}"
+            );
+        }
+        assert_eq!(lines.iter().filter(|line| line.op == "au" && line.target == "global a").count(), 300);
+        // Guarded by a flag that is spun on: plain accesses.
+        assert!(has(lines, "w", "global guarded"));
+    });
+}
+
+#[test]
+fn atomics_of_128_bits() {
+    check("wide.c", &["-O1"], |lines| {
+        let updates = |name: &str| lines.iter().filter(|line| line.op == "au" && line.target == name).count();
+        assert!(updates("global value") >= 200);
+        assert_eq!(updates("global value"), updates("global value+8"));
+    });
+}
+
+#[test]
+fn mutexes_of_every_kind() {
+    check("mutex.c", &["-O1"], |lines| {
+        assert!(has(lines, "acq", "global normal") && has(lines, "tryacq", "global normal"));
+        assert!(has(lines, "busy", "global normal"), "a lock that was waited for in vain");
+        // Nesting is recorded as it happened.
+        let nested = lines.iter().filter(|line| line.op == "acq" && line.target == "global nests").count();
+        assert!(nested >= 2 && nested.is_multiple_of(2));
+        assert_eq!(count(lines, "acq") + count(lines, "tryacq"), count(lines, "rel"));
+    });
+}
+
+#[test]
+fn reader_writer_locks_and_spin_locks() {
+    check("rwlock.c", &["-O1"], |lines| {
+        assert!(has(lines, "racq", "global lock") && has(lines, "rrel", "global lock"));
+        assert!(has(lines, "acq", "global lock") && has(lines, "tryacq", "global lock"));
+        assert!(has(lines, "acq", "global spin") && has(lines, "rel", "global spin"));
+        assert_eq!(count(lines, "racq"), count(lines, "rrel"));
+    });
+}
+
+#[test]
+fn condition_variables() {
+    check("condition.c", &["-O1"], |lines| {
+        assert!(has(lines, "notify", "global full") && has(lines, "notifyall", "global go"));
+        // Each wait stands between the release and the acquire of its lock.
+        for thread in ["main", "T1", "T2", "T3"] {
+            let own: Vec<&Line> = lines.iter().filter(|line| line.thread == thread).collect();
+            for (at, _) in own.iter().enumerate().filter(|(_, line)| line.op == "wait") {
+                assert_eq!((&*own[at - 1].op, &*own[at + 1].op), ("rel", "acq"));
+                assert_eq!(own[at - 1].target, own[at + 1].target);
+            }
+        }
+        assert!(lines.iter().filter(|line| line.thread == "main" && line.op == "wait").count() >= 3);
+    });
+}
+
+#[test]
+fn semaphores_barriers_once_and_futexes() {
+    check("meet.c", &["-O1"], |lines| {
+        let arrivals = lines.iter().filter(|line| line.op == "au" && line.target == "barrier global barrier");
+        assert_eq!(arrivals.count(), 24);
+        assert!(has(lines, "au", "semaphore global ready") && has(lines, "aw", "initialisation global once"));
+        assert!(has(lines, "au", "futex global word"));
+    });
+}
+
+#[test]
+fn threads_of_c11() {
+    check("c11.c", &["-O1"], |lines| {
+        assert!(has(lines, "tryacq", "global lock") && has(lines, "notifyall", "global changed"));
+        assert_eq!((count(lines, "fork"), count(lines, "join")), (2, 2));
+    });
+}
+
+#[test]
+fn blocks_of_the_heap() {
+    check("heap.c", &["-O1"], |lines| {
+        let names: Vec<&str> =
+            lines.iter().filter(|line| line.op == "alloc").map(|line| &*line.target).collect();
+        let mut unique = names.clone();
+        unique.sort_unstable();
+        unique.dedup();
+        assert_eq!(names.len(), unique.len(), "each allocation is a new object");
+        assert!(
+            names.iter().any(|name| name.starts_with("heap block of 32 bytes from work at ")),
+            "{names:?}"
+        );
+        assert!(count(lines, "free") > 0);
+    });
+}
+
+#[test]
+fn two_hundred_threads_and_every_way_to_end_and_to_wait() {
+    check("threads.c", &["-O1"], |lines| {
+        assert_eq!((count(lines, "fork"), count(lines, "join")), (208, 205));
+        assert_eq!(count(lines, "begin"), 209);
+        assert!(
+            lines.iter().all(|line| !line.target.starts_with("stack of T")),
+            "no thread touched another's stack"
+        );
+    });
+}
+
+#[test]
+fn signals() {
+    check("signals.c", &["-O1"], |lines| assert!(has(lines, "au", "semaphore global posted")));
+}
+
+#[test]
+fn children_and_programs_that_they_become() {
+    check("fork.c", &["-O1"], |lines| assert_eq!(count(lines, "fork"), 2, "only the parent is recorded"));
+}
+
+#[test]
+fn calls_that_take_any_time() {
+    check("pipe.c", &["-O1"], |lines| assert!(has(lines, "au", "global value")));
+}
+
+#[test]
+fn the_standard_library_of_cpp() {
+    check("standard.cpp", &["-O1", "-std=c++17"], |lines| {
+        assert!(has(lines, "acq", "global lock") && has(lines, "racq", "global rw"));
+        assert!(has(lines, "notifyall", "global changed") && has(lines, "wait", "global changed"));
+        assert!(lines.iter().any(|line| line.target.starts_with("initialisation ")), "call_once");
+        assert!(
+            lines.iter().any(|line| line.target.contains("guard variable for single()")),
+            "a static variable"
+        );
+        assert_eq!(count(lines, "fork"), 6);
+    });
+}

@@ -1,0 +1,263 @@
+//! Calls that may take any time: the others run meanwhile.
+
+use crate::export::export;
+use crate::policy::Step;
+use crate::real;
+use crate::recording::Inside;
+use crate::sched::{Wake, key};
+use crate::sys::{self, Time};
+use crate::time::Deadline;
+
+const IN: i16 = 1;
+const OUT: i16 = 4;
+const EINTR: i32 = 4;
+
+impl Inside {
+    /// Does something without the baton.
+    pub(crate) fn elsewhere(&mut self, call: impl FnOnce() -> usize) -> usize {
+        let away = Inside { me: self.me }.away();
+        let result = call();
+        core::mem::forget(away.back());
+        result
+    }
+}
+
+/// Calls without the baton.
+fn blocking(call: impl FnOnce() -> usize) -> usize {
+    match Inside::enter() {
+        Some(mut inside) => {
+            inside.settle();
+            inside.elsewhere(call)
+        }
+        None => call(),
+    }
+}
+
+/// Calls without the baton, unless the file is ready: then the call returns at once, and who runs next does not depend
+/// on how long it takes.
+fn on_file(file: usize, events: i16, call: impl FnOnce() -> usize) -> usize {
+    match Inside::enter() {
+        Some(mut inside) => {
+            inside.settle();
+            inside.point(Step::Sync);
+            if sys::ready(file as i32, events) { call() } else { inside.elsewhere(call) }
+        }
+        None => call(),
+    }
+}
+
+/// Records that libc wrote so many bytes for the program.
+fn filled(at: usize, length: usize, code: usize) {
+    if length == 0 || length > isize::MAX as usize {
+        return;
+    }
+    if let Some(mut inside) = Inside::enter() {
+        inside.settle();
+        inside.written(at, length, code);
+    }
+}
+
+/// Declares calls that read into memory, or only wait.
+macro_rules! calls {
+    ($($name:ident ($($argument:ident),*) $(file $file:ident $events:ident)? $(fills $at:ident $times:expr)?;)*) => { $(
+        extern "C" fn $name($($argument: usize,)* code: usize) -> usize {
+            let _ = code;
+            let result = calls!(@call $(($file $events))? || real::$name($($argument),*));
+            $( filled($at, result.wrapping_mul($times), code); )?
+            result
+        }
+    )* };
+    (@call ($file:ident $events:ident) $call:expr) => { on_file($file, $events, $call) };
+    (@call $call:expr) => { blocking($call) };
+}
+
+calls! {
+    read(file, at, length) file file IN fills at 1;
+    write(file, at, length) file file OUT;
+    readv(file, pieces, count) file file IN;
+    writev(file, pieces, count) file file OUT;
+    recv(file, at, length, flags) file file IN fills at 1;
+    recvmsg(file, message, flags) file file IN;
+    send(file, at, length, flags) file file OUT;
+    sendmsg(file, message, flags) file file OUT;
+    accept(file, address, length) file file IN;
+    accept4(file, address, length, flags) file file IN;
+    connect(file, address, length);
+    poll(files, count, timeout);
+    ppoll(files, count, timeout, mask);
+    select(count, read, write, except, timeout);
+    epoll_wait(file, events, count, timeout);
+    epoll_pwait(file, events, count, timeout, mask);
+    sigwait(set, signal);
+    sigwaitinfo(set, info);
+    sigtimedwait(set, info, time);
+    sigsuspend(set);
+    pause();
+    wait(status);
+    waitpid(process, status, options);
+    waitid(kind, process, info, options);
+    wait4(process, status, options, usage);
+    system(command);
+    fread(at, size, count, file) fills at size;
+    getline(line, length, file);
+    getdelim(line, length, delimiter, file);
+    fgetc(file);
+    getc(file);
+    getchar();
+    fsync(file);
+}
+
+extern "C" fn fgets(at: usize, length: usize, file: usize, code: usize) -> usize {
+    let result = blocking(|| real::fgets(at, length, file));
+    if result != 0 {
+        let mut filled_bytes = 0;
+        while filled_bytes < length && crate::access::load(at + filled_bytes, 1) != 0 {
+            filled_bytes += 1;
+        }
+        filled(at, (filled_bytes + 1).min(length), code);
+    }
+    result
+}
+
+extern "C" fn recvfrom(
+    file: usize,
+    at: usize,
+    length: usize,
+    flags: usize,
+    from: usize,
+    from_length: usize,
+) -> usize {
+    let result = on_file(file, IN, || real::recvfrom(file, at, length, flags, from, from_length));
+    filled(at, result, 0);
+    result
+}
+
+extern "C" fn sendto(
+    file: usize,
+    at: usize,
+    length: usize,
+    flags: usize,
+    to: usize,
+    to_length: usize,
+) -> usize {
+    on_file(file, OUT, || real::sendto(file, at, length, flags, to, to_length))
+}
+
+extern "C" fn pselect(
+    count: usize,
+    read: usize,
+    write: usize,
+    except: usize,
+    timeout: usize,
+    mask: usize,
+) -> usize {
+    blocking(|| real::pselect(count, read, write, except, timeout, mask))
+}
+
+/// Sleeps as the scheduler counts: until nobody else can run, or the time is up.
+fn sleep(nanos: u64) -> Option<u64> {
+    let mut inside = Inside::enter()?;
+    inside.settle();
+    let deadline = Deadline::after(nanos).number();
+    loop {
+        match inside.block(key::of(key::SLEEP, 0), deadline) {
+            Wake::TimedOut => return Some(0),
+            Wake::Signal => return Some(deadline.saturating_sub(sys::now(sys::MONOTONIC)).max(1)),
+            Wake::Woken => {}
+        }
+    }
+}
+
+extern "C" fn nanosleep(time: *const Time, left: *mut Time) -> usize {
+    // SAFETY: the program passes the address of a time.
+    let nanos = unsafe { time.read() }.nanos();
+    match sleep(nanos) {
+        Some(0) => 0,
+        Some(rest) => {
+            // SAFETY: a null, or where the program wants it.
+            if let Some(left) = unsafe { left.as_mut() } {
+                *left = Time::from_nanos(rest);
+            }
+            crate::meet::fail(EINTR)
+        }
+        None => {
+            let result = sys::call6(35, [time as usize, left as usize, 0, 0, 0, 0]);
+            if result < 0 { crate::meet::fail(-result as i32) } else { 0 }
+        }
+    }
+}
+
+extern "C" fn clock_nanosleep(clock: usize, flags: usize, time: *const Time, left: *mut Time) -> usize {
+    const ABSOLUTE: usize = 1;
+    // SAFETY: the program passes the address of a time.
+    let nanos = unsafe { time.read() }.nanos();
+    let nanos = if flags & ABSOLUTE != 0 { nanos.saturating_sub(sys::now(clock)) } else { nanos };
+    match sleep(nanos) {
+        Some(0) => 0,
+        Some(_) => EINTR as usize,
+        None => -sys::call6(230, [clock, flags, time as usize, left as usize, 0, 0]) as usize,
+    }
+}
+
+extern "C" fn usleep(micros: u32) -> usize {
+    let time = Time::from_nanos(u64::from(micros) * 1_000);
+    nanosleep(&raw const time, core::ptr::null_mut())
+}
+
+extern "C" fn sleep_seconds(seconds: u32) -> usize {
+    let time = Time::from_nanos(u64::from(seconds) * 1_000_000_000);
+    let mut left = Time::default();
+    match nanosleep(&raw const time, &raw mut left) {
+        0 => 0,
+        _ => left.nanos().div_ceil(1_000_000_000) as usize,
+    }
+}
+
+extern "C" fn thrd_sleep(time: *const Time, left: *mut Time) -> usize {
+    nanosleep(time, left)
+}
+
+export! {
+    read(3) => read;
+    write(3) => write;
+    readv(3) => readv;
+    writev(3) => writev;
+    recv(4) => recv;
+    recvmsg(3) => recvmsg;
+    recvfrom(6) => recvfrom;
+    sendto(6) => sendto;
+    pselect(6) => pselect;
+    send(4) => send;
+    sendmsg(3) => sendmsg;
+    accept(3) => accept;
+    accept4(4) => accept4;
+    connect(3) => connect;
+    poll(3) => poll;
+    ppoll(4) => ppoll;
+    select(5) => select;
+    epoll_wait(4) => epoll_wait;
+    epoll_pwait(5) => epoll_pwait;
+    sigwait(2) => sigwait;
+    sigwaitinfo(2) => sigwaitinfo;
+    sigtimedwait(3) => sigtimedwait;
+    sigsuspend(1) => sigsuspend;
+    pause(0) => pause;
+    wait(1) => wait;
+    waitpid(3) => waitpid;
+    waitid(4) => waitid;
+    wait4(4) => wait4;
+    system(1) => system;
+    fread(4) => fread;
+    fgets(3) => fgets;
+    getline(3) => getline;
+    getdelim(4) => getdelim;
+    fgetc(1) => fgetc;
+    getc(1) => getc;
+    getchar(0) => getchar;
+    fsync(1) => fsync;
+    nanosleep(2) => nanosleep;
+    clock_nanosleep(4) => clock_nanosleep;
+    usleep(1) => usleep;
+    sleep(1) => sleep_seconds;
+    thrd_sleep(2) => thrd_sleep;
+}

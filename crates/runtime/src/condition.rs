@@ -1,0 +1,128 @@
+//! Condition variables.
+//!
+//! They are modelled whole: the real one is used only by threads that are not recorded. A wait is recorded as release,
+//! wait, acquire, where the wait itself is its return.
+
+use reweave_wire::{Op, Space};
+
+use crate::export::export;
+use crate::policy::Step;
+use crate::real;
+use crate::recording::{Inside, Named};
+use crate::sched::{Wake, key};
+use crate::sys::MONOTONIC;
+use crate::time::Deadline;
+
+const ETIMEDOUT: usize = 110;
+/// What [`Inside::core`]'s conditions keep of the clock that a condition variable counts with.
+const EVEN_CLOCK: u64 = 1;
+
+/// The key under which the clock of a condition variable is kept.
+fn clock_key(condition: usize) -> u64 {
+    (condition as u64) << 5 | 30
+}
+
+impl Inside {
+    fn condition_event(&mut self, op: Op, at: usize, code: usize) {
+        let mut named: Named = self.core().conditions.entry(at as u64).copied().unwrap_or_default();
+        let name = self.name(Space::Condition, at, &mut named);
+        if let Some(room) = self.core().conditions.entry(at as u64) {
+            *room = named;
+        }
+        self.plain(op, name, code);
+    }
+
+    fn clock_of(&mut self, condition: usize) -> usize {
+        match self.core().counters.get(clock_key(condition)) {
+            Some(&mut EVEN_CLOCK) => MONOTONIC,
+            _ => 0,
+        }
+    }
+}
+
+fn wait(
+    condition: usize,
+    mutex: usize,
+    deadline: impl FnOnce(&mut Inside) -> Deadline,
+    code: usize,
+) -> Option<usize> {
+    let mut inside = Inside::enter()?;
+    inside.settle();
+    inside.point(Step::Sync);
+    let deadline = deadline(&mut inside);
+    let depth = inside.release_for_wait(mutex, code);
+    let wake = inside.block(key::of(key::CONDITION, condition), deadline.number());
+    inside.condition_event(Op::Wait, condition, code);
+    let result = inside.acquire_after_wait(mutex, depth, code);
+    Some(if wake == Wake::TimedOut && result == 0 { ETIMEDOUT } else { result })
+}
+
+pub(crate) extern "C" fn cond_wait(condition: usize, mutex: usize, code: usize) -> usize {
+    wait(condition, mutex, |_| Deadline::Never, code)
+        .unwrap_or_else(|| real::pthread_cond_wait(condition, mutex))
+}
+
+pub(crate) extern "C" fn timedwait(condition: usize, mutex: usize, time: usize, code: usize) -> usize {
+    wait(condition, mutex, |inside| Deadline::of(inside.clock_of(condition), time), code)
+        .unwrap_or_else(|| real::pthread_cond_timedwait(condition, mutex, time))
+}
+
+extern "C" fn clockwait(condition: usize, mutex: usize, clock: usize, time: usize, code: usize) -> usize {
+    wait(condition, mutex, |_| Deadline::of(clock, time), code)
+        .unwrap_or_else(|| real::pthread_cond_clockwait(condition, mutex, clock, time))
+}
+
+fn notify(condition: usize, all: bool, code: usize) -> Option<usize> {
+    let mut inside = Inside::enter()?;
+    inside.settle();
+    inside.point(Step::Sync);
+    inside.condition_event(if all { Op::NotifyAll } else { Op::Notify }, condition, code);
+    inside.wake(key::of(key::CONDITION, condition), all);
+    Some(0)
+}
+
+pub(crate) extern "C" fn signal(condition: usize, code: usize) -> usize {
+    notify(condition, false, code).unwrap_or_else(|| real::pthread_cond_signal(condition))
+}
+
+pub(crate) extern "C" fn broadcast(condition: usize, code: usize) -> usize {
+    notify(condition, true, code).unwrap_or_else(|| real::pthread_cond_broadcast(condition))
+}
+
+/// What is at this address later is another one.
+fn renewed(condition: usize, even_clock: bool) {
+    let Some(mut inside) = Inside::enter() else { return };
+    inside.settle();
+    if let Some(named) = inside.core().conditions.entry(condition as u64)
+        && named.name != 0
+    {
+        *named = Named { name: 0, generation: named.generation + 1 };
+    }
+    if let Some(clock) = inside.core().counters.entry(clock_key(condition)) {
+        *clock = if even_clock { EVEN_CLOCK } else { 0 };
+    }
+}
+
+pub(crate) extern "C" fn init(condition: usize, attributes: usize, _code: usize) -> usize {
+    let mut clock = 0i32;
+    if attributes != 0 {
+        real::pthread_condattr_getclock(attributes, &raw mut clock as usize);
+    }
+    renewed(condition, clock as usize == MONOTONIC);
+    real::pthread_cond_init(condition, attributes)
+}
+
+pub(crate) extern "C" fn destroy(condition: usize, _code: usize) -> usize {
+    renewed(condition, false);
+    real::pthread_cond_destroy(condition)
+}
+
+export! {
+    pthread_cond_wait(2) => cond_wait;
+    pthread_cond_timedwait(3) => timedwait;
+    pthread_cond_clockwait(4) => clockwait;
+    pthread_cond_signal(1) => signal;
+    pthread_cond_broadcast(1) => broadcast;
+    pthread_cond_init(2) => init;
+    pthread_cond_destroy(1) => destroy;
+}

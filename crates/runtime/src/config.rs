@@ -1,0 +1,143 @@
+//! What `reweave record` asks for, through the environment, and what it is told, through files beside the recording.
+
+use core::ffi::CStr;
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+use core::sync::atomic::{AtomicBool, AtomicU8};
+
+use crate::policy::Kind;
+use crate::sys;
+
+const NAME_BYTES: usize = 4096;
+
+static RECORDING: AtomicBool = AtomicBool::new(false);
+static PATH: [AtomicU8; NAME_BYTES] = [const { AtomicU8::new(0) }; NAME_BYTES];
+
+/// What was asked for.
+pub(crate) struct Config {
+    pub(crate) file: i32,
+    pub(crate) seed: u64,
+    pub(crate) policy: Kind,
+    pub(crate) max_events: u64,
+    pub(crate) max_bytes: u64,
+    /// In nanoseconds; 0 never.
+    pub(crate) timeout: u64,
+}
+
+/// Whether this process is recorded.
+pub(crate) fn recording() -> bool {
+    RECORDING.load(SeqCst)
+}
+
+/// From now on it is, or, in a child, is not.
+pub(crate) fn set_recording(on: bool) {
+    RECORDING.store(on, SeqCst);
+}
+
+/// The value of a variable of the environment.
+fn variable(environment: *const *const core::ffi::c_char, name: &[u8]) -> Option<&'static [u8]> {
+    let mut at = environment;
+    loop {
+        // SAFETY: the environment that a program starts with is a list of texts that ends with a null, and stays.
+        let entry = unsafe { at.as_ref() }?;
+        // SAFETY: as above.
+        let text = unsafe { entry.as_ref().map(|text| CStr::from_ptr(text)) }?.to_bytes();
+        if let Some(value) = text.strip_prefix(name).and_then(|rest| rest.strip_prefix(b"=")) {
+            return Some(value);
+        }
+        at = at.wrapping_add(1);
+    }
+}
+
+fn number(environment: *const *const core::ffi::c_char, name: &[u8]) -> Option<u64> {
+    let digits = variable(environment, name)?;
+    digits.iter().try_fold(0u64, |sum, digit| {
+        let digit = char::from(*digit).to_digit(10)?;
+        sum.checked_mul(10)?.checked_add(u64::from(digit))
+    })
+}
+
+/// What the environment asks for; none where this process is not to be recorded.
+pub(crate) fn read(arguments: usize, environment: *const *const core::ffi::c_char) -> Option<Config> {
+    let path = variable(environment, b"REWEAVE_RECORD")?;
+    if path.is_empty() || path.len() + 8 > NAME_BYTES {
+        return None;
+    }
+    if variable(environment, b"REWEAVE_RANDOM_ADDRESSES").is_none() && sys::fix_addresses() {
+        // Comes back only where it fails; the recording is right in any case, but its addresses vary.
+        sys::execute_again(arguments, environment as usize);
+    }
+    remember(path);
+    let file = sys::open(with_ending(b"").as_slice(), sys::CREATE_NEW);
+    // A file that is there belongs to another process: the one that this one was started by.
+    let file = i32::try_from(file).ok().filter(|&file| file >= 0)?;
+    let policy = match variable(environment, b"REWEAVE_POLICY") {
+        Some(b"pct") => Kind::Pct,
+        Some(b"plain") => Kind::Plain,
+        _ => Kind::Random,
+    };
+    Some(Config {
+        file: sys::out_of_the_way(file),
+        seed: number(environment, b"REWEAVE_SEED").unwrap_or(0),
+        policy,
+        max_events: number(environment, b"REWEAVE_MAX_EVENTS").unwrap_or(u64::MAX),
+        max_bytes: number(environment, b"REWEAVE_MAX_SIZE").unwrap_or(u64::MAX),
+        timeout: number(environment, b"REWEAVE_TIMEOUT_MS").unwrap_or(0).saturating_mul(1_000_000),
+    })
+}
+
+fn remember(path: &[u8]) {
+    for (room, byte) in PATH.iter().zip(path) {
+        room.store(*byte, Relaxed);
+    }
+}
+
+/// The name of the recording with something behind it, ending in a zero.
+struct FileName([u8; NAME_BYTES]);
+
+impl FileName {
+    fn as_slice(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+fn with_ending(ending: &[u8]) -> FileName {
+    let mut name = [0; NAME_BYTES];
+    for (byte, kept) in name.iter_mut().zip(&PATH) {
+        *byte = kept.load(Relaxed);
+    }
+    let length = name.iter().position(|&byte| byte == 0).unwrap_or(0);
+    for (room, byte) in name.iter_mut().skip(length).zip(ending) {
+        *room = *byte;
+    }
+    FileName(name)
+}
+
+/// Adds to the note for `reweave record`.
+pub(crate) fn note(text: &[u8]) {
+    append(b".note", |file| _ = sys::write(file, text));
+}
+
+/// Adds what is mapped where: it tells what addresses of code and of variables mean.
+pub(crate) fn save_modules() {
+    append(b".maps", |file| {
+        let maps = sys::open(b"/proc/self/maps\0", sys::RDONLY);
+        let Some(maps) = i32::try_from(maps).ok().filter(|&maps| maps >= 0) else { return };
+        let mut buffer = [0; 4096];
+        loop {
+            let count = sys::read(maps, &mut buffer);
+            if count == 0 {
+                break;
+            }
+            let _ = sys::write(file, buffer.get(..count).unwrap_or_default());
+        }
+        sys::close(maps);
+    });
+}
+
+fn append(ending: &[u8], write: impl FnOnce(i32)) {
+    let file = sys::open(with_ending(ending).as_slice(), sys::APPEND);
+    if let Some(file) = i32::try_from(file).ok().filter(|&file| file >= 0) {
+        write(file);
+        sys::close(file);
+    }
+}

@@ -1,0 +1,90 @@
+//! Symbols that pass the address of their caller on.
+//!
+//! A symbol of `n` arguments puts its return address into the register of the argument after them and jumps to the
+//! function that does the work, so that the caller is the site. The symbols are weak: a program that defines one of them
+//! itself keeps its own, and they still come before those of any shared library.
+
+/// Exports symbols: `name(arguments) => function`. Unit tests do without: they would call ours instead of libc's.
+macro_rules! export {
+    ($($name:ident ($count:tt) => $function:path;)*) => { $(
+        #[cfg(not(test))]
+        core::arch::global_asm!(
+            ".text",
+            ".balign 16",
+            concat!(".weak ", stringify!($name)),
+            concat!(".type ", stringify!($name), ",@function"),
+            concat!(stringify!($name), ":"),
+            concat!("mov ", crate::export::register!($count), ", [rsp]"),
+            "jmp {function}",
+            concat!(".size ", stringify!($name), ", . - ", stringify!($name)),
+            function = sym $function
+        );
+        #[cfg(test)]
+        const _: &str = { let _ = $function; crate::export::register!($count) };
+    )* };
+}
+
+/// The register of the argument that follows so many.
+macro_rules! register {
+    (0) => {
+        "rdi"
+    };
+    (1) => {
+        "rsi"
+    };
+    (2) => {
+        "rdx"
+    };
+    (3) => {
+        "rcx"
+    };
+    (4) => {
+        "r8"
+    };
+    (5) => {
+        "r9"
+    };
+    // No argument is left; nobody minds this one.
+    (6) => {
+        "r11"
+    };
+}
+
+/// Exports symbols that call a function first, which may answer with 0, and then go on with libc's: C++ unwinds through
+/// these, and must not find our frames. `name(arguments) => function, then libc's, found by a function`.
+macro_rules! export_before {
+    ($($name:ident ($count:tt) => $function:path, then $found:path;)*) => { $(
+        #[cfg(not(test))]
+        core::arch::global_asm!(
+            ".text",
+            ".balign 16",
+            concat!(".weak ", stringify!($name)),
+            concat!(".type ", stringify!($name), ",@function"),
+            concat!(stringify!($name), ":"),
+            "push rdi",
+            "push rsi",
+            "sub rsp, 8",
+            concat!("mov ", crate::export::register!($count), ", [rsp + 24]"),
+            "call {function}",
+            "test rax, rax",
+            "jz 2f",
+            "add rsp, 24",
+            "ret",
+            "2:",
+            "call {found}",
+            "add rsp, 8",
+            "pop rsi",
+            "pop rdi",
+            "jmp rax",
+            concat!(".size ", stringify!($name), ", . - ", stringify!($name)),
+            function = sym $function,
+            found = sym $found
+        );
+        #[cfg(test)]
+        const _: &str = { let _ = ($function, $found); crate::export::register!($count) };
+    )* };
+}
+
+pub(crate) use export;
+pub(crate) use export_before;
+pub(crate) use register;

@@ -1,0 +1,229 @@
+//! Which thread runs next: seeded, so that the same seed gives the same run.
+//!
+//! *Random* switches after a random number of accesses and, at half of all synchronisation, to any thread that can
+//! run. *Pct* is the scheduler of Burckhardt et al., "A Randomized Scheduler with Probabilistic Guarantees of Finding
+//! Bugs" (ASPLOS 2010): random priorities, the highest one runs, and at a few random steps the running one falls below
+//! all others. Unlike there, the length of the run is not known, so the distance to the next such step is drawn from
+//! doubling ranges; and a thread that runs for long while others could is taken to be spinning and falls as well.
+//! *Plain* goes on until it cannot.
+
+/// How threads are chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Random,
+    Pct,
+    Plain,
+}
+
+/// A step of the running thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Step {
+    /// An access to memory.
+    Access,
+    /// Anything that threads use to wait for each other.
+    Sync,
+    /// The thread says that it has nothing to do.
+    Yield,
+}
+
+/// What to do at a step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Choice {
+    Stay,
+    /// Choose among all that can run.
+    Choose,
+    /// Choose among the others.
+    Leave,
+}
+
+/// The mean number of accesses between two switches under `Random`.
+const MEAN_RUN: u64 = 40;
+/// After so many steps in a row a thread is taken to be spinning.
+const SPINNING: u64 = 5_000;
+
+/// The state of a policy.
+#[derive(Clone, Debug)]
+pub(crate) struct Policy {
+    kind: Kind,
+    random: u64,
+    /// Steps until the next change.
+    left: u64,
+    /// How far ahead the next change may lie.
+    reach: u64,
+    /// Priorities below all others, falling.
+    lowest: u64,
+    /// Steps of the running thread in a row.
+    run: u64,
+    /// Whether the running thread is no longer certain to have the highest priority.
+    stale: bool,
+}
+
+impl Policy {
+    pub(crate) fn new(kind: Kind, seed: u64) -> Policy {
+        let random = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03;
+        let mut policy =
+            Policy { kind, random: random.max(1), left: 0, reach: 64, lowest: 1 << 32, run: 0, stale: false };
+        policy.draw();
+        policy.left = policy.distance();
+        policy
+    }
+
+    fn draw(&mut self) -> u64 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.random.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 16
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.draw() % bound.max(1)
+    }
+
+    fn distance(&mut self) -> u64 {
+        match self.kind {
+            Kind::Random => 1 + self.below(2 * MEAN_RUN),
+            Kind::Plain => u64::MAX,
+            Kind::Pct => {
+                let distance = 1 + self.below(self.reach);
+                self.reach = self.reach.saturating_mul(2).min(1 << 40);
+                distance
+            }
+        }
+    }
+
+    /// The priority of a new thread: above all that fell.
+    pub(crate) fn priority(&mut self) -> u64 {
+        self.stale = true;
+        (1 << 32) + 1 + self.below(1 << 31)
+    }
+
+    /// Some thread can run that could not.
+    #[inline]
+    pub(crate) fn woken(&mut self) {
+        self.stale = true;
+    }
+
+    /// What the running thread, whose priority may change, does at a step.
+    #[inline]
+    pub(crate) fn step(&mut self, step: Step, priority: &mut u64) -> Choice {
+        self.left -= 1;
+        self.run += 1;
+        let spinning = self.run >= SPINNING;
+        if self.left == 0 || spinning || step != Step::Access || self.stale {
+            return self.consider(step, spinning, priority);
+        }
+        Choice::Stay
+    }
+
+    #[cold]
+    fn consider(&mut self, step: Step, spinning: bool, priority: &mut u64) -> Choice {
+        let changes = self.left == 0;
+        if changes {
+            self.left = self.distance();
+        }
+        if spinning {
+            self.run = 0;
+        }
+        let heads = step == Step::Sync && self.kind == Kind::Random && self.draw().is_multiple_of(2);
+        let stale = self.kind == Kind::Pct && core::mem::take(&mut self.stale);
+        match self.kind {
+            _ if step == Step::Yield || spinning => {
+                self.fall(priority);
+                Choice::Leave
+            }
+            Kind::Random if changes || heads => Choice::Choose,
+            Kind::Pct if changes => {
+                self.fall(priority);
+                Choice::Choose
+            }
+            Kind::Pct if stale => Choice::Choose,
+            _ => Choice::Stay,
+        }
+    }
+
+    fn fall(&mut self, priority: &mut u64) {
+        if self.kind == Kind::Pct {
+            self.lowest -= 1;
+            *priority = self.lowest;
+        }
+    }
+
+    /// The place of the next thread among `count`, whose priorities are given.
+    pub(crate) fn choose(&mut self, count: usize, priority: impl Fn(usize) -> u64) -> usize {
+        match self.kind {
+            Kind::Random => self.below(count as u64) as usize,
+            Kind::Plain => 0,
+            Kind::Pct => {
+                let mut best = 0;
+                for place in 1..count {
+                    if priority(place) > priority(best) {
+                        best = place;
+                    }
+                }
+                best
+            }
+        }
+    }
+
+    /// Another thread runs now.
+    pub(crate) fn switched(&mut self) {
+        self.run = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choices(kind: Kind, seed: u64) -> Vec<(Choice, usize)> {
+        let mut policy = Policy::new(kind, seed);
+        let priorities: Vec<u64> = (0..5).map(|_| policy.priority()).collect();
+        (0..2_000)
+            .map(|place| {
+                let step = if place % 7 == 0 { Step::Sync } else { Step::Access };
+                let choice = policy.step(step, &mut priorities[place % 5].clone());
+                (choice, policy.choose(5, |place| priorities[place]))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_choices_and_another_seed_others() {
+        for kind in [Kind::Random, Kind::Pct] {
+            assert_eq!(choices(kind, 7), choices(kind, 7));
+            assert_ne!(choices(kind, 7), choices(kind, 8));
+        }
+    }
+
+    #[test]
+    fn random_reaches_every_thread_and_switches_now_and_then() {
+        let choices = choices(Kind::Random, 3);
+        for thread in 0..5 {
+            assert!(choices.iter().any(|&(_, chosen)| chosen == thread));
+        }
+        let switches = choices.iter().filter(|(choice, _)| *choice != Choice::Stay).count();
+        assert!((100..600).contains(&switches), "{switches}");
+    }
+
+    #[test]
+    fn the_highest_priority_runs_until_it_falls() {
+        let mut policy = Policy::new(Kind::Pct, 1);
+        let mut priorities: Vec<u64> = (0..4).map(|_| policy.priority()).collect();
+        let first = policy.choose(4, |place| priorities[place]);
+        assert_eq!(priorities.iter().max(), Some(&priorities[first]));
+        policy.step(Step::Yield, &mut priorities[first]);
+        assert_ne!(policy.choose(4, |place| priorities[place]), first);
+        assert_eq!(priorities.iter().min(), Some(&priorities[first]));
+    }
+
+    #[test]
+    fn a_spinning_thread_lets_others_run_under_every_policy() {
+        for kind in [Kind::Random, Kind::Pct, Kind::Plain] {
+            let mut policy = Policy::new(kind, 5);
+            let mut priority = policy.priority();
+            let leaves =
+                (0..20_000).filter(|_| policy.step(Step::Access, &mut priority) == Choice::Leave).count();
+            assert!(leaves >= 3, "{kind:?}");
+        }
+    }
+}

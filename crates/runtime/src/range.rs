@@ -1,0 +1,172 @@
+//! Memory that is copied, set or compared by libc on the program's behalf.
+
+use crate::access::load;
+use crate::export::export;
+use crate::policy::Step;
+use crate::recording::Inside;
+
+/// Enters our own code before a range is touched.
+fn begin() -> Option<Inside> {
+    let mut inside = Inside::enter()?;
+    inside.settle();
+    inside.point(Step::Access);
+    Some(inside)
+}
+
+/// Copies with one instruction: libc's function of this name is ours, and our own code needs it, too.
+fn copy(to: usize, from: usize, length: usize) {
+    // SAFETY: the program asks for it.
+    unsafe {
+        core::arch::asm!("rep movsb", inout("rdi") to => _, inout("rsi") from => _, inout("rcx") length => _,
+                         options(nostack, preserves_flags));
+    }
+}
+
+extern "C" fn memcpy(to: usize, from: usize, length: usize, code: usize) -> usize {
+    memmove(to, from, length, code)
+}
+
+extern "C" fn memmove(to: usize, from: usize, length: usize, code: usize) -> usize {
+    let inside = if length == 0 { None } else { begin() };
+    match inside {
+        Some(mut inside) => {
+            inside.observed(from, length, code);
+            crate::real::memmove(to, from, length);
+            inside.written(to, length, code);
+        }
+        // Our own code copies small things, before anything else works: not through libc.
+        None if length <= 256 && (to <= from || to >= from + length) => copy(to, from, length),
+        None => _ = crate::real::memmove(to, from, length),
+    }
+    to
+}
+
+extern "C" fn memset(at: usize, byte: usize, length: usize, code: usize) -> usize {
+    let inside = if length == 0 { None } else { begin() };
+    // SAFETY: the program asks for it.
+    unsafe {
+        core::arch::asm!("rep stosb", inout("rdi") at => _, in("al") byte as u8, inout("rcx") length => _,
+                         options(nostack, preserves_flags));
+    }
+    if let Some(mut inside) = inside {
+        inside.written(at, length, code);
+    }
+    at
+}
+
+/// What is compared is read up to the first difference.
+extern "C" fn memcmp(a: usize, b: usize, length: usize, code: usize) -> i32 {
+    let inside = if length == 0 { None } else { begin() };
+    let differs = (0..length).find(|place| load(a + place, 1) != load(b + place, 1));
+    if let Some(mut inside) = inside {
+        let read = differs.map_or(length, |place| place + 1);
+        inside.observed(a, read, code);
+        inside.observed(b, read, code);
+    }
+    differs.map_or(0, |place| load(a + place, 1) as i32 - load(b + place, 1) as i32)
+}
+
+fn length_of(text: usize) -> usize {
+    let mut length = 0;
+    while load(text + length, 1) != 0 {
+        length += 1;
+    }
+    length
+}
+
+extern "C" fn strlen(text: usize, code: usize) -> usize {
+    let inside = begin();
+    let length = length_of(text);
+    if let Some(mut inside) = inside {
+        inside.observed(text, length + 1, code);
+    }
+    length
+}
+
+extern "C" fn strcpy(to: usize, from: usize, code: usize) -> usize {
+    memmove(to, from, length_of(from) + 1, code)
+}
+
+extern "C" fn stpcpy(to: usize, from: usize, code: usize) -> usize {
+    let length = length_of(from);
+    memmove(to, from, length + 1, code) + length
+}
+
+extern "C" fn strcat(to: usize, from: usize, code: usize) -> usize {
+    let end = to + strlen(to, code);
+    memmove(end, from, length_of(from) + 1, code);
+    to
+}
+
+extern "C" fn strncpy(to: usize, from: usize, length: usize, code: usize) -> usize {
+    let mut copied = 0;
+    while copied < length && load(from + copied, 1) != 0 {
+        copied += 1;
+    }
+    memmove(to, from, copied, code);
+    memset(to + copied, 0, length - copied, code);
+    to
+}
+
+extern "C" fn strcmp(a: usize, b: usize, code: usize) -> i32 {
+    strncmp(a, b, usize::MAX, code)
+}
+
+extern "C" fn strncmp(a: usize, b: usize, length: usize, code: usize) -> i32 {
+    let inside = if length == 0 { None } else { begin() };
+    let mut place = 0;
+    let difference = loop {
+        if place == length {
+            break 0;
+        }
+        let (left, right) = (load(a + place, 1) as i32, load(b + place, 1) as i32);
+        place += 1;
+        if left != right || left == 0 {
+            break left - right;
+        }
+    };
+    if let Some(mut inside) = inside {
+        inside.observed(a, place, code);
+        inside.observed(b, place, code);
+    }
+    difference
+}
+
+extern "C" fn memchr(at: usize, byte: i32, length: usize, code: usize) -> usize {
+    let inside = if length == 0 { None } else { begin() };
+    let found = (0..length).find(|place| load(at + place, 1) == u64::from(byte as u8));
+    if let Some(mut inside) = inside {
+        inside.observed(at, found.map_or(length, |place| place + 1), code);
+    }
+    found.map_or(0, |place| at + place)
+}
+
+/// The first byte of a text that is `byte`; the zero at its end counts.
+extern "C" fn strchr(text: usize, byte: i32, code: usize) -> usize {
+    let (length, inside) = (length_of(text), begin());
+    let found = (0..=length).find(|place| load(text + place, 1) == u64::from(byte as u8));
+    if let Some(mut inside) = inside {
+        inside.observed(text, found.unwrap_or(length) + 1, code);
+    }
+    found.map_or(0, |place| text + place)
+}
+
+export! {
+    __tsan_memcpy(3) => memcpy;
+    __tsan_memmove(3) => memmove;
+    __tsan_memset(3) => memset;
+    memcpy(3) => memcpy;
+    memmove(3) => memmove;
+    memset(3) => memset;
+    memcmp(3) => memcmp;
+    bcmp(3) => memcmp;
+    strlen(1) => strlen;
+    strcpy(2) => strcpy;
+    stpcpy(2) => stpcpy;
+    strcat(2) => strcat;
+    strncpy(3) => strncpy;
+    strcmp(2) => strcmp;
+    strncmp(3) => strncmp;
+    memchr(3) => memchr;
+    strchr(2) => strchr;
+}

@@ -1,0 +1,377 @@
+//! The baton: one thread runs at a time, and hands over only here.
+//!
+//! A thread without the baton sleeps on its own word. Threads in calls that may take any time ([`Inside::away`]) run
+//! beside the others and must be given the baton before they go on; they are the only ones that act without it, and do
+//! so through `HOLDER` and `RETURNED` alone: the baton is taken from `NOBODY` by compare-and-swap, and whoever leaves it
+//! at `NOBODY` looks once more whether a thread came back in between. So exactly one of the two sides takes it.
+
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+use core::sync::atomic::{AtomicI32, AtomicU32};
+
+use crate::end;
+use crate::policy::{Choice, Step};
+use crate::recording::Inside;
+use crate::signals;
+use crate::sys;
+use crate::thread::{Thread, state, thread};
+
+const NOBODY: u32 = u32::MAX;
+static HOLDER: AtomicU32 = AtomicU32::new(0);
+/// The thread that ended last, as the kernel numbers it, until somebody has made sure that it is gone.
+static DYING: AtomicI32 = AtomicI32::new(0);
+/// How often a thread without the baton became ready by itself.
+static RETURNED: AtomicU32 = AtomicU32::new(0);
+
+/// How many steps lie between two looks at the clock.
+const CLOCK_STEPS: u64 = 1 << 12;
+/// How long a thread whose time is up waits before it looks again whether the baton is free.
+const PATIENCE: u64 = 5_000_000;
+/// A block that is older is written when there is nothing else to do.
+const STALE: u64 = 2_000_000;
+
+/// What threads wait for: kind and address in one number.
+pub(crate) mod key {
+    pub(crate) const LOCK: u64 = 1;
+    pub(crate) const CONDITION: u64 = 2;
+    pub(crate) const END: u64 = 3;
+    pub(crate) const SEMAPHORE: u64 = 4;
+    pub(crate) const BARRIER: u64 = 5;
+    pub(crate) const ONCE: u64 = 6;
+    pub(crate) const FUTEX: u64 = 7;
+    pub(crate) const SLEEP: u64 = 8;
+
+    pub(crate) fn of(kind: u64, at: usize) -> u64 {
+        (at as u64) << 4 | kind
+    }
+}
+
+/// Why a thread that was blocked goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wake {
+    /// What it waited for may be there.
+    Woken,
+    /// Its time is up.
+    TimedOut,
+    /// A signal was handled.
+    Signal,
+}
+
+impl Inside {
+    /// A step of the running thread, before which another thread may run.
+    #[inline]
+    pub(crate) fn point(&mut self, step: Step) {
+        let me = self.me;
+        let core = self.core();
+        core.steps += 1;
+        if core.steps.is_multiple_of(CLOCK_STEPS) || signals::ending() {
+            self.look_at_clock();
+        }
+        let core = self.core();
+        if core.live_count <= 1 || me.pinned.load(Relaxed) != 0 {
+            return;
+        }
+        let mut priority = me.priority.load(Relaxed);
+        let choice = core.policy.step(step, &mut priority);
+        if choice != Choice::Stay {
+            me.priority.store(priority, Relaxed);
+            self.consider(choice);
+        }
+    }
+
+    #[cold]
+    fn consider(&mut self, choice: Choice) {
+        let me = self.me.index();
+        let next = self.choose((choice == Choice::Leave).then_some(me));
+        if let Some(next) = next.filter(|&next| next != me) {
+            self.settle();
+            hand_to(next);
+            self.park();
+        }
+    }
+
+    /// Chooses a thread that can run, `but` one.
+    fn choose(&mut self, but: Option<usize>) -> Option<usize> {
+        let core = self.core();
+        let mut count = 0;
+        for &index in core.live.as_mut().iter().take(core.live_count) {
+            if thread(index as usize).state.load(SeqCst) == state::READY && Some(index as usize) != but {
+                if let Some(room) = core.ready.as_mut().get_mut(count) {
+                    *room = index;
+                }
+                count += 1;
+            }
+        }
+        if count == 0 {
+            return None;
+        }
+        let ready = core.ready.as_ref();
+        let index = |place: usize| ready.get(place).map_or(0, |&index| index as usize);
+        let chosen = core.policy.choose(count, |place| thread(index(place)).priority.load(Relaxed));
+        core.policy.switched();
+        Some(index(chosen))
+    }
+
+    /// Waits for a key, or until a time of the even clock; 0 is never. Whoever calls this looks again afterwards.
+    pub(crate) fn block(&mut self, key: u64, deadline: u64) -> Wake {
+        let me = self.me;
+        self.settle();
+        me.key.store(key, Relaxed);
+        me.deadline.store(deadline, Relaxed);
+        me.timed_out.store(false, Relaxed);
+        me.state.store(state::BLOCKED, SeqCst);
+        match self.choose(None) {
+            Some(next) => {
+                hand_to(next);
+                self.park();
+            }
+            None => self.idle(),
+        }
+        me.deadline.store(0, Relaxed);
+        if me.signals.load(Relaxed) != 0 {
+            signals::deliver_inside(me);
+            return Wake::Signal;
+        }
+        if me.timed_out.load(Relaxed) { Wake::TimedOut } else { Wake::Woken }
+    }
+
+    /// No thread can run: waits for one that comes back from a call, or for the next deadline.
+    fn idle(&mut self) {
+        self.refuse_deadlock();
+        self.flush_stale();
+        if !self.let_go() {
+            self.park();
+        }
+    }
+
+    /// Ends the program where no thread will ever run again.
+    fn refuse_deadlock(&mut self) {
+        let core = self.core();
+        let stuck = core.live.as_ref().iter().take(core.live_count).all(|&index| {
+            let thread = thread(index as usize);
+            thread.state.load(SeqCst) == state::BLOCKED && thread.deadline.load(Relaxed) == 0
+        });
+        if stuck {
+            end::deadlock(self);
+        }
+    }
+
+    /// Gives the baton to a thread that can run, or leaves it to whoever comes; whether this thread has it again.
+    fn let_go(&mut self) -> bool {
+        loop {
+            let returned = RETURNED.load(SeqCst);
+            self.expire();
+            match self.choose(None) {
+                Some(next) if next == self.me.index() => return true,
+                Some(next) => {
+                    hand_to(next);
+                    return false;
+                }
+                None => {}
+            }
+            HOLDER.store(NOBODY, SeqCst);
+            // One that came back before that store found a holder and sleeps, but is counted.
+            if RETURNED.load(SeqCst) == returned || !take(self.me) {
+                return false;
+            }
+        }
+    }
+
+    /// Sleeps until this thread has the baton. One with a deadline wakes in time for it.
+    fn park(&mut self) {
+        let me = self.me;
+        while me.word.swap(0, SeqCst) == 0 {
+            sys::futex_wait(&me.word, 0, until_deadline(me));
+            if me.word.load(SeqCst) != 0 {
+                continue;
+            }
+            if me.signals.load(Relaxed) != 0 {
+                me.state.store(state::READY, SeqCst);
+                RETURNED.fetch_add(1, SeqCst);
+                if take(me) {
+                    break;
+                }
+            }
+            let due = until_deadline(me) == Some(PATIENCE);
+            if due && take(me) && self.let_go() {
+                break;
+            }
+        }
+        me.state.store(state::READY, SeqCst);
+        see_off();
+    }
+
+    /// Wakes the threads whose time is up: in order of their deadlines, so that this does not depend on when it runs.
+    fn expire(&mut self) {
+        let now = sys::now(sys::MONOTONIC);
+        let core = self.core();
+        let mut first: Option<&Thread> = None;
+        for &index in core.live.as_ref().iter().take(core.live_count) {
+            let thread = thread(index as usize);
+            let deadline = thread.deadline.load(Relaxed);
+            let due = thread.state.load(SeqCst) == state::BLOCKED && deadline != 0 && deadline <= now;
+            if due && first.is_none_or(|first| deadline < first.deadline.load(Relaxed)) {
+                first = Some(thread);
+            }
+        }
+        if let Some(thread) = first {
+            thread.timed_out.store(true, Relaxed);
+            core.policy.woken();
+            thread.state.store(state::READY, SeqCst);
+        }
+    }
+
+    #[cold]
+    fn look_at_clock(&mut self) {
+        self.end_in_time();
+        self.expire();
+        if signals::ending() {
+            end::by_signal(self);
+        }
+    }
+
+    fn end_in_time(&mut self) {
+        let timeout = self.core().timeout;
+        if timeout != 0 && sys::now(sys::MONOTONIC) >= timeout {
+            end::timeout(self);
+        }
+    }
+
+    fn flush_stale(&mut self) {
+        let now = sys::now(sys::MONOTONIC);
+        let core = self.core();
+        if now.saturating_sub(core.flushed) > STALE {
+            core.flushed = now;
+            core.out.close();
+        }
+    }
+
+    /// Lets threads that wait for `key` look again: all, or the one that the policy chooses; how many.
+    pub(crate) fn wake(&mut self, key: u64, all: bool) -> usize {
+        let core = self.core();
+        let mut count = 0;
+        for &index in core.live.as_mut().iter().take(core.live_count) {
+            let thread = thread(index as usize);
+            if thread.state.load(SeqCst) == state::BLOCKED && thread.key.load(Relaxed) == key {
+                if let Some(room) = core.ready.as_mut().get_mut(count) {
+                    *room = index;
+                }
+                count += 1;
+            }
+        }
+        if count == 0 {
+            return 0;
+        }
+        core.policy.woken();
+        let ready = core.ready.as_ref();
+        if all {
+            ready
+                .iter()
+                .take(count)
+                .for_each(|&index| thread(index as usize).state.store(state::READY, SeqCst));
+            return count;
+        }
+        let index = |place: usize| ready.get(place).map_or(0, |&index| index as usize);
+        let chosen = core.policy.choose(count, |place| thread(index(place)).priority.load(Relaxed));
+        thread(index(chosen)).state.store(state::READY, SeqCst);
+        1
+    }
+
+    /// Lets the others run during a call that may take any time; [`Away::back`] follows.
+    pub(crate) fn away(mut self) -> Away {
+        self.settle();
+        let me = self.me;
+        me.state.store(state::AWAY, SeqCst);
+        self.flush_stale();
+        self.let_go();
+        // Our own code is left, but what the call does is not recorded.
+        core::mem::forget(self);
+        Away { me }
+    }
+
+    /// The thread ends: the baton goes on without it.
+    pub(crate) fn retire(mut self) {
+        let me = self.me;
+        me.state.store(state::GONE, SeqCst);
+        let core = self.core();
+        let (live, count) = (core.live.as_mut(), core.live_count);
+        if let Some(place) = live.iter().take(count).position(|&index| index as usize == me.index()) {
+            live.copy_within(place + 1..count, place);
+            core.live_count -= 1;
+        }
+        if self.core().live_count > 0 {
+            DYING.store(sys::thread(), SeqCst);
+            self.refuse_deadlock();
+            self.let_go();
+        }
+        core::mem::forget(self);
+    }
+}
+
+/// The calling thread is in a call without the baton.
+pub(crate) struct Away {
+    me: &'static Thread,
+}
+
+impl Away {
+    /// Waits for the baton.
+    pub(crate) fn back(self) -> Inside {
+        let mut inside = Inside { me: self.me };
+        self.me.state.store(state::READY, SeqCst);
+        RETURNED.fetch_add(1, SeqCst);
+        if !take(self.me) {
+            inside.park();
+        }
+        see_off();
+        inside.core().policy.woken();
+        inside.unpack();
+        inside
+    }
+
+    /// As [`Away::back`], for a thread that is known to be away.
+    pub(crate) fn of(me: &'static Thread) -> Away {
+        Away { me }
+    }
+}
+
+/// Takes the baton, if nobody has it.
+fn take(me: &Thread) -> bool {
+    HOLDER.compare_exchange(NOBODY, me.index() as u32, SeqCst, SeqCst).is_ok()
+}
+
+/// Waits until the thread that ended last is gone. What it still does, inside libc, changes which memory comes next,
+/// and the same seed must give the same run.
+fn see_off() {
+    let dying = DYING.swap(0, SeqCst);
+    if dying != 0 {
+        let mut looks = 0;
+        while looks < 100_000 && sys::exists(dying) {
+            sys::yield_now();
+            looks += 1;
+        }
+    }
+}
+
+/// How long a thread may sleep; [`PATIENCE`] once its time is up.
+fn until_deadline(me: &Thread) -> Option<u64> {
+    match me.deadline.load(Relaxed) {
+        0 => None,
+        deadline => match deadline.saturating_sub(sys::now(sys::MONOTONIC)) {
+            0 => Some(PATIENCE),
+            left => Some(left),
+        },
+    }
+}
+
+fn hand_to(index: usize) {
+    let next = thread(index);
+    HOLDER.store(index as u32, SeqCst);
+    next.word.store(1, SeqCst);
+    sys::futex_wake(&next.word);
+}
+
+/// A thread that was just made sleeps until it is its turn.
+pub(crate) fn first_turn(me: &'static Thread) -> Inside {
+    let mut inside = Inside { me };
+    inside.park();
+    inside
+}

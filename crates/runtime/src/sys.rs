@@ -1,0 +1,242 @@
+//! System calls, made directly: they leave `errno` alone and are no points of cancellation.
+
+use core::arch::asm;
+use core::sync::atomic::AtomicU32;
+
+const READ: usize = 0;
+const WRITE: usize = 1;
+const OPEN: usize = 2;
+const CLOSE: usize = 3;
+const POLL: usize = 7;
+const MMAP: usize = 9;
+const RT_SIGACTION: usize = 13;
+const SCHED_YIELD: usize = 24;
+const NANOSLEEP: usize = 35;
+const GETPID: usize = 39;
+const EXECVE: usize = 59;
+const FTRUNCATE: usize = 77;
+const GETTID: usize = 186;
+const FUTEX: usize = 202;
+const PERSONALITY: usize = 135;
+const TIMER_CREATE: usize = 222;
+const TIMER_SETTIME: usize = 223;
+const CLOCK_GETTIME: usize = 228;
+const EXIT_GROUP: usize = 231;
+const TGKILL: usize = 234;
+
+/// A system call with six arguments; a result from -4095 to -1 is an error's number, negated.
+#[inline]
+pub(crate) fn call6(number: usize, [a, b, c, d, e, f]: [usize; 6]) -> isize {
+    let result: isize;
+    // SAFETY: the kernel may do anything that its caller asks for: callers pass memory that they own, or what the
+    // program itself passed to the libc function that this call stands for.
+    unsafe {
+        asm!("syscall", inlateout("rax") number as isize => result, in("rdi") a, in("rsi") b, in("rdx") c,
+             in("r10") d, in("r8") e, in("r9") f, out("rcx") _, out("r11") _, options(nostack));
+    }
+    result
+}
+
+#[inline]
+fn call(number: usize, a: usize, b: usize, c: usize) -> isize {
+    call6(number, [a, b, c, 0, 0, 0])
+}
+
+/// Time since boot, as the kernel counts it.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub(crate) struct Time {
+    pub(crate) seconds: i64,
+    pub(crate) nanoseconds: i64,
+}
+
+impl Time {
+    /// As nanoseconds; far future where that does not fit.
+    pub(crate) fn nanos(self) -> u64 {
+        let seconds = u64::try_from(self.seconds).unwrap_or(0);
+        seconds.saturating_mul(1_000_000_000).saturating_add(u64::try_from(self.nanoseconds).unwrap_or(0))
+    }
+
+    pub(crate) fn from_nanos(nanos: u64) -> Time {
+        Time { seconds: (nanos / 1_000_000_000) as i64, nanoseconds: (nanos % 1_000_000_000) as i64 }
+    }
+}
+
+/// The clock whose time goes on evenly.
+pub(crate) const MONOTONIC: usize = 1;
+
+/// The time of a clock, in nanoseconds.
+pub(crate) fn now(clock: usize) -> u64 {
+    let mut time = Time::default();
+    call(CLOCK_GETTIME, clock, &raw mut time as usize, 0);
+    time.nanos()
+}
+
+/// Sleeps for so long, or until a signal.
+pub(crate) fn sleep(nanos: u64) {
+    let time = Time::from_nanos(nanos);
+    call(NANOSLEEP, &raw const time as usize, 0, 0);
+}
+
+/// Fresh zeroed memory, taken only when it is touched; 0 where there is none.
+pub(crate) fn map(bytes: usize) -> usize {
+    const READ_WRITE: usize = 3;
+    const PRIVATE_ANONYMOUS_NORESERVE: usize = 0x4022;
+    let at = call6(MMAP, [0, bytes, READ_WRITE, PRIVATE_ANONYMOUS_NORESERVE, usize::MAX, 0]);
+    if (-4095..0).contains(&at) { 0 } else { at as usize }
+}
+
+/// Opens a file by its name, which ends in a zero.
+pub(crate) fn open(name: &[u8], flags: usize) -> isize {
+    call(OPEN, name.as_ptr() as usize, flags, 0o644)
+}
+
+/// Read only.
+pub(crate) const RDONLY: usize = 0o2_000_000;
+/// A new file to write; it must not be there yet. Closed in a program that is executed.
+pub(crate) const CREATE_NEW: usize = 0o2_000_301;
+/// Written at its end, made where it is missing.
+pub(crate) const APPEND: usize = 0o2_002_101;
+
+pub(crate) fn close(file: i32) {
+    call(CLOSE, file as usize, 0, 0);
+}
+
+/// The same open file under a high number, where programs that count descriptors do not meet it.
+pub(crate) fn out_of_the_way(file: i32) -> i32 {
+    const FCNTL: usize = 72;
+    const DUPFD_CLOEXEC: usize = 1030;
+    for from in [1000, 200] {
+        let high = call(FCNTL, file as usize, DUPFD_CLOEXEC, from);
+        if high >= 0 {
+            close(file);
+            return high as i32;
+        }
+    }
+    file
+}
+
+pub(crate) fn truncate(file: i32, length: u64) {
+    call(FTRUNCATE, file as usize, length as usize, 0);
+}
+
+pub(crate) fn read(file: i32, into: &mut [u8]) -> usize {
+    usize::try_from(call(READ, file as usize, into.as_mut_ptr() as usize, into.len())).unwrap_or(0)
+}
+
+/// Writes all of `bytes`, or gives the number of the error.
+pub(crate) fn write(file: i32, mut bytes: &[u8]) -> Result<(), i32> {
+    const EINTR: isize = -4;
+    while !bytes.is_empty() {
+        match call(WRITE, file as usize, bytes.as_ptr() as usize, bytes.len()) {
+            EINTR => {}
+            count @ 1.. => bytes = bytes.get(count as usize..).unwrap_or_default(),
+            error => return Err(-error as i32),
+        }
+    }
+    Ok(())
+}
+
+/// Whether a call on `file` would return at once; `events` as in `poll`.
+pub(crate) fn ready(file: i32, events: i16) -> bool {
+    #[repr(C)]
+    struct Poll {
+        file: i32,
+        events: i16,
+        happened: i16,
+    }
+    let mut poll = Poll { file, events, happened: 0 };
+    call(POLL, &raw mut poll as usize, 1, 0) != 0
+}
+
+/// Sleeps while `word` is `value`, but not longer than `nanos`; whether the time was up.
+pub(crate) fn futex_wait(word: &AtomicU32, value: u32, nanos: Option<u64>) -> bool {
+    const WAIT_PRIVATE: usize = 128;
+    const ETIMEDOUT: isize = -110;
+    let time = Time::from_nanos(nanos.unwrap_or(0));
+    let time = if nanos.is_some() { &raw const time as usize } else { 0 };
+    call6(FUTEX, [word.as_ptr() as usize, WAIT_PRIVATE, value as usize, time, 0, 0]) == ETIMEDOUT
+}
+
+/// Wakes one that waits for `word`.
+pub(crate) fn futex_wake(word: &AtomicU32) {
+    const WAKE_PRIVATE: usize = 129;
+    call(FUTEX, word.as_ptr() as usize, WAKE_PRIVATE, 1);
+}
+
+/// Ends the process.
+pub(crate) fn exit(status: i32) -> ! {
+    loop {
+        call(EXIT_GROUP, status as usize, 0, 0);
+    }
+}
+
+/// The calling thread, as the kernel numbers it.
+pub(crate) fn thread() -> i32 {
+    call(GETTID, 0, 0, 0) as i32
+}
+
+/// Sends a signal to the calling thread.
+pub(crate) fn raise(signal: i32) {
+    let process = call(GETPID, 0, 0, 0) as usize;
+    call(TGKILL, process, thread() as usize, signal as usize);
+}
+
+/// Whether a thread of this process is still there.
+pub(crate) fn exists(thread: i32) -> bool {
+    let process = call(GETPID, 0, 0, 0) as usize;
+    call(TGKILL, process, thread as usize, 0) == 0
+}
+
+/// Lets the kernel choose another thread.
+pub(crate) fn yield_now() {
+    call(SCHED_YIELD, 0, 0, 0);
+}
+
+/// Has a signal sent to the process after so long.
+pub(crate) fn set_timer(nanos: u64, signal: i32) {
+    #[repr(C)]
+    struct Event {
+        value: usize,
+        signal: i32,
+        kind: i32,
+        rest: [u64; 6],
+    }
+    let event = Event { value: 0, signal, kind: 0, rest: [0; 6] };
+    let mut timer = 0i32;
+    call(TIMER_CREATE, MONOTONIC, &raw const event as usize, &raw mut timer as usize);
+    let time = [Time::default(), Time::from_nanos(nanos)];
+    call6(TIMER_SETTIME, [timer as usize, 0, &raw const time as usize, 0, 0, 0]);
+}
+
+/// What the kernel does on a signal.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub(crate) struct KernelAction {
+    pub(crate) handler: usize,
+    pub(crate) flags: usize,
+    pub(crate) restorer: usize,
+    pub(crate) mask: u64,
+}
+
+/// Sets what the kernel does on a signal, and tells what it did before.
+pub(crate) fn signal_action(signal: i32, action: Option<&KernelAction>) -> KernelAction {
+    let mut before = KernelAction::default();
+    let new = action.map_or(0, |action| core::ptr::from_ref(action) as usize);
+    call6(RT_SIGACTION, [signal as usize, new, &raw mut before as usize, 8, 0, 0]);
+    before
+}
+
+/// Asks for the same addresses in each run; whether that is new, and a program executed now gets them.
+pub(crate) fn fix_addresses() -> bool {
+    const ADDR_NO_RANDOMIZE: isize = 0x0004_0000;
+    let before = call(PERSONALITY, 0xFFFF_FFFF, 0, 0);
+    before >= 0
+        && before & ADDR_NO_RANDOMIZE == 0
+        && call(PERSONALITY, (before | ADDR_NO_RANDOMIZE) as usize, 0, 0) >= 0
+}
+
+/// Executes the program anew.
+pub(crate) fn execute_again(arguments: usize, environment: usize) {
+    call(EXECVE, c"/proc/self/exe".as_ptr() as usize, arguments, environment);
+}

@@ -1,0 +1,273 @@
+//! Threads: creation, end, and waiting for it.
+
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+
+use reweave_wire::{Op, Space};
+
+use crate::config;
+use crate::export::export;
+use crate::policy::Step;
+use crate::real;
+use crate::recording::Inside;
+use crate::sched::{self, Wake, key};
+use crate::sys;
+use crate::text::Text;
+use crate::thread::{self, MAX_THREADS, Thread, set_current, state, thread};
+use crate::time::Deadline;
+
+const ETIMEDOUT: usize = 110;
+const EBUSY: usize = 16;
+
+/// libc lets destructors of thread-local data run this often; ours waits for the last time.
+const DESTRUCTOR_ROUNDS: u32 = 4;
+
+static KEY: AtomicUsize = AtomicUsize::new(0);
+
+/// The name of a thread.
+pub(crate) fn name<const N: usize>(text: &mut Text<N>, index: usize) {
+    if index == 0 {
+        text.push(b"main");
+    } else {
+        text.push(b"T").number(index as u64);
+    }
+}
+
+impl Inside {
+    /// Makes a thread known; it can run from now on.
+    pub(crate) fn register(&mut self, index: usize, pthread: usize) {
+        let new = thread(index);
+        let mut text = Text::<24>::new();
+        name(&mut text, index);
+        let id = self.core().out.name(Space::Thread, text.bytes());
+        new.name.store(id, Relaxed);
+        new.pthread.store(pthread as u64, Relaxed);
+        let core = self.core();
+        new.priority.store(core.policy.priority(), Relaxed);
+        let count = core.live_count;
+        if let Some(room) = core.live.as_mut().get_mut(count) {
+            *room = index as u32;
+            core.live_count += 1;
+        }
+        new.state.store(state::READY, SeqCst);
+    }
+}
+
+/// Prepares for the ends of threads.
+pub(crate) fn init() {
+    let mut key = 0u32;
+    real::pthread_key_create(&raw mut key as usize, ended as *const () as usize);
+    KEY.store(key as usize, SeqCst);
+}
+
+/// What a new thread is told.
+#[derive(Clone, Copy)]
+struct Start {
+    function: usize,
+    argument: usize,
+    index: usize,
+}
+
+/// Where new threads find what they are told, by their number.
+fn starts() -> *mut Start {
+    static STARTS: AtomicUsize = AtomicUsize::new(0);
+    if STARTS.load(SeqCst) == 0 {
+        STARTS.store(sys::map(MAX_THREADS * size_of::<Start>()), SeqCst);
+    }
+    STARTS.load(SeqCst) as *mut Start
+}
+
+pub(crate) extern "C" fn create(
+    result: *mut usize,
+    attributes: usize,
+    function: usize,
+    argument: usize,
+    code: usize,
+) -> usize {
+    let Some(mut inside) = Inside::enter() else {
+        return real::pthread_create(result as usize, attributes, function, argument);
+    };
+    inside.settle();
+    let index = inside.core().threads;
+    if index >= MAX_THREADS {
+        return real::pthread_create(result as usize, attributes, function, argument);
+    }
+    // SAFETY: each number is given once, and there is room for all.
+    let start = unsafe { starts().add(index) };
+    // SAFETY: as above; the new thread reads it later.
+    unsafe { start.write(Start { function, argument, index }) };
+    let error =
+        real::pthread_create(result as usize, attributes, begin as *const () as usize, start as usize);
+    if error == 0 {
+        inside.core().threads += 1;
+        // SAFETY: pthread_create has written it.
+        inside.register(index, unsafe { result.read() });
+        let child = thread(index).name.load(Relaxed);
+        inside.plain(Op::Fork, child, code);
+        inside.point(Step::Sync);
+    }
+    error
+}
+
+/// Where every thread begins.
+extern "C" fn begin(start: *const Start) -> usize {
+    // SAFETY: `create` wrote it before it made this thread.
+    let Start { function, argument, index } = unsafe { start.read() };
+    if !config::recording() {
+        return call(function, argument);
+    }
+    let me = thread(index);
+    me.closed.store(1, Relaxed);
+    set_current(Some(me));
+    real::pthread_setspecific(KEY.load(Relaxed), core::ptr::from_ref(me) as usize);
+    let mut inside = sched::first_turn(me);
+    let stack = stack();
+    inside.unpack();
+    // Sites are addresses after a call: this one is in the first instruction.
+    inside.plain(Op::Begin, 0, function + 1);
+    // Stacks are used again: what was there before belonged to another thread.
+    let mut name = Text::<48>::new();
+    name.push(b"k").number(stack.0 as u64).push(b"+").number(stack.1 as u64);
+    let target = inside.core().out.name(Space::Variable, name.bytes());
+    inside.plain(Op::Alloc, target, function + 1);
+    drop(inside);
+    call(function, argument)
+}
+
+/// Where the calling thread's stack is, and its size.
+fn stack() -> (usize, usize) {
+    let (mut attributes, mut at, mut size) = ([0u64; 16], 0, 0);
+    let attributes = &raw mut attributes as usize;
+    real::pthread_getattr_np(real::pthread_self(), attributes);
+    real::pthread_attr_getstack(attributes, &raw mut at as usize, &raw mut size as usize);
+    real::pthread_attr_destroy(attributes);
+    (at, size)
+}
+
+/// Calls a function of the program.
+pub(crate) fn call(function: usize, argument: usize) -> usize {
+    // SAFETY: the program passed it to be called like this.
+    let function: extern "C" fn(usize) -> usize = unsafe { core::mem::transmute(function) };
+    function(argument)
+}
+
+/// The last destructor of a thread's data, however it ends.
+extern "C" fn ended(me: *const Thread) {
+    // SAFETY: the value is the one that `begin` or `leave_main` set.
+    let me = unsafe { &*me };
+    if me.rounds.fetch_add(1, Relaxed) + 1 < DESTRUCTOR_ROUNDS {
+        real::pthread_setspecific(KEY.load(Relaxed), core::ptr::from_ref(me) as usize);
+        return;
+    }
+    if let Some(mut inside) = Inside::enter() {
+        inside.settle();
+        inside.plain(Op::End, 0, 0);
+        inside.wake(key::of(key::END, me.index()), true);
+        set_current(None);
+        inside.retire();
+    }
+}
+
+/// The main thread may end before the others, but only like this.
+extern "C" fn exits() -> usize {
+    if let Some(me) = thread::current() {
+        real::pthread_setspecific(KEY.load(Relaxed), core::ptr::from_ref(me) as usize);
+    }
+    0
+}
+
+/// The recorded thread that pthreads call `pthread`.
+fn find(inside: &mut Inside, pthread: usize) -> Option<&'static Thread> {
+    let count = inside.core().threads;
+    // A name may be used again once its thread was awaited: the last one counts.
+    (0..count)
+        .rev()
+        .map(thread)
+        .find(|thread| thread.pthread.load(Relaxed) == pthread as u64 && !thread.joined.load(Relaxed))
+}
+
+/// Waits for the end of a thread.
+fn join(
+    pthread: usize,
+    result: usize,
+    code: usize,
+    deadline: Deadline,
+    real_join: impl FnOnce() -> usize,
+) -> usize {
+    let Some(mut inside) = Inside::enter() else { return real_join() };
+    inside.settle();
+    inside.point(Step::Sync);
+    let Some(child) = find(&mut inside, pthread).filter(|child| child.index() != inside.me.index()) else {
+        return real_join();
+    };
+    while child.state.load(SeqCst) != state::GONE {
+        let until = match deadline {
+            Deadline::Now => return EBUSY,
+            Deadline::Never => 0,
+            Deadline::At(time) => time,
+        };
+        let key = key::of(key::END, child.index());
+        if inside.block(key, until) == Wake::TimedOut && child.state.load(SeqCst) != state::GONE {
+            return ETIMEDOUT;
+        }
+    }
+    let error = real::pthread_join(pthread, result);
+    if error == 0 {
+        child.joined.store(true, Relaxed);
+        inside.plain(Op::Join, child.name.load(Relaxed), code);
+    }
+    error
+}
+
+pub(crate) extern "C" fn pthread_join(pthread: usize, result: usize, code: usize) -> usize {
+    join(pthread, result, code, Deadline::Never, || real::pthread_join(pthread, result))
+}
+
+extern "C" fn tryjoin(pthread: usize, result: usize, code: usize) -> usize {
+    join(pthread, result, code, Deadline::Now, || real::pthread_tryjoin_np(pthread, result))
+}
+
+extern "C" fn timedjoin(pthread: usize, result: usize, time: usize, code: usize) -> usize {
+    join(pthread, result, code, Deadline::wall(time), || real::pthread_timedjoin_np(pthread, result, time))
+}
+
+extern "C" fn clockjoin(pthread: usize, result: usize, clock: usize, time: usize, code: usize) -> usize {
+    join(pthread, result, code, Deadline::of(clock, time), || {
+        real::pthread_clockjoin_np(pthread, result, clock, time)
+    })
+}
+
+pub(crate) extern "C" fn detach(pthread: usize, _code: usize) -> usize {
+    if let Some(mut inside) = Inside::enter()
+        && let Some(child) = find(&mut inside, pthread)
+    {
+        child.joined.store(true, Relaxed);
+    }
+    real::pthread_detach(pthread)
+}
+
+extern "C" fn sched_yield(_code: usize) -> usize {
+    if let Some(mut inside) = Inside::enter() {
+        inside.settle();
+        inside.point(Step::Yield);
+        return 0;
+    }
+    real::sched_yield()
+}
+
+export! {
+    pthread_create(4) => create;
+    pthread_join(2) => pthread_join;
+    pthread_tryjoin_np(2) => tryjoin;
+    pthread_timedjoin_np(3) => timedjoin;
+    pthread_clockjoin_np(4) => clockjoin;
+    pthread_detach(1) => detach;
+    sched_yield(0) => sched_yield;
+    pthread_yield(0) => sched_yield;
+    thrd_yield(0) => sched_yield;
+}
+
+crate::export::export_before! {
+    pthread_exit(1) => exits, then real::found::pthread_exit;
+    thrd_exit(1) => exits, then real::found::pthread_exit;
+}

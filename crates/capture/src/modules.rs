@@ -19,13 +19,7 @@ pub(crate) struct Modules {
 struct Range {
     start: u64,
     end: u64,
-    owner: Owner,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Owner {
-    Module(usize),
-    MainStack,
+    module: usize,
 }
 
 struct Module {
@@ -37,21 +31,50 @@ struct Module {
     variables: Vec<(u64, u64, String)>,
 }
 
-/// A place in the source.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A place in the source: the function, and those that it was inlined into, from the inside out.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Place {
-    pub(crate) function: Option<String>,
-    pub(crate) line: Option<String>,
+    frames: Vec<Frame>,
 }
 
+/// A function and where in it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Frame {
+    function: Option<String>,
+    line: Option<String>,
+}
+
+/// How many of the functions around an inlined one are told.
+const MAX_INLINED: usize = 3;
+
 impl Place {
-    /// `function file:line`, as far as it is known.
+    /// `function file:line`, as far as it is known, with what it was inlined into.
     pub(crate) fn text(&self, code: u64) -> String {
-        match (&self.function, &self.line) {
-            (Some(function), Some(line)) => format!("{function} {line}"),
-            (Some(function), None) => function.clone(),
-            (None, Some(line)) => line.clone(),
-            (None, None) => format!("{code:#x}"),
+        let Some(first) = self.frames.first() else { return format!("{code:#x}") };
+        let mut text = first.function.clone().unwrap_or_default();
+        for frame in self.frames.iter().skip(1).take(MAX_INLINED) {
+            if let Frame { function: Some(function), line: Some(line) } = frame {
+                text = format!("{text} (in {function} {line})");
+            }
+        }
+        match &first.line {
+            Some(line) if text.is_empty() => line.clone(),
+            Some(line) => format!("{text} {line}"),
+            None => text,
+        }
+    }
+
+    /// ` from function at file:line`: the innermost function that is not a header's of the system.
+    pub(crate) fn origin(&self) -> String {
+        let own = |frame: &&Frame| frame.line.as_ref().is_some_and(|line| !line.starts_with("/usr/"));
+        match self.frames.iter().find(own).or(self.frames.first()) {
+            Some(Frame { function: Some(function), line: Some(line) }) => {
+                format!(" from {function} at {line}")
+            }
+            Some(Frame { function: Some(known), .. } | Frame { line: Some(known), .. }) => {
+                format!(" from {known}")
+            }
+            _ => String::new(),
         }
     }
 }
@@ -61,27 +84,21 @@ impl Modules {
     pub(crate) fn new(maps: &str) -> Modules {
         let mut modules = Modules { folder: std::env::current_dir().ok(), ..Modules::default() };
         let mut known: HashMap<&str, usize> = HashMap::new();
-        for (start, end, offset, path) in maps.lines().filter_map(mapping) {
-            let owner = if path == "[stack]" {
-                Owner::MainStack
-            } else if path.starts_with('/') {
-                let next = modules.modules.len();
-                let index = *known.entry(path).or_insert(next);
-                if index == next {
-                    modules.modules.push(Module::open(Path::new(path), start.saturating_sub(offset)));
-                }
-                Owner::Module(index)
-            } else {
-                continue;
-            };
-            modules.ranges.push(Range { start, end, owner });
+        for (start, end, offset, path) in
+            maps.lines().filter_map(mapping).filter(|map| map.3.starts_with('/'))
+        {
+            let next = modules.modules.len();
+            let module = *known.entry(path).or_insert(next);
+            if module == next {
+                modules.modules.push(Module::open(Path::new(path), start.saturating_sub(offset)));
+            }
+            modules.ranges.push(Range { start, end, module });
         }
         // Zeroed variables follow their module in memory that no file backs.
-        for (start, end, _, path) in maps.lines().filter_map(mapping) {
-            let before = modules.ranges.iter().find(|range| range.end == start);
-            if let (true, Some(Range { owner: Owner::Module(index), .. })) = (path.is_empty(), before) {
-                let owner = Owner::Module(*index);
-                modules.ranges.push(Range { start, end, owner });
+        for (start, end, ..) in maps.lines().filter_map(mapping).filter(|map| map.3.is_empty()) {
+            if let Some(before) = modules.ranges.iter().find(|range| range.end == start) {
+                let module = before.module;
+                modules.ranges.push(Range { start, end, module });
             }
         }
         modules
@@ -93,44 +110,32 @@ impl Modules {
     }
 
     fn module(&self, at: u64) -> Option<&Module> {
-        match self.range(at)?.owner {
-            Owner::Module(index) => self.modules.get(index),
-            Owner::MainStack => None,
-        }
+        self.modules.get(self.range(at)?.module)
     }
 
     /// Where the call is that returns to `code`.
     pub(crate) fn place(&self, code: u64) -> Place {
-        let unknown = Place { function: None, line: None };
-        let Some(module) = code.checked_sub(1).and_then(|call| self.module(call)) else { return unknown };
+        let mut place = Place::default();
+        let Some(module) = code.checked_sub(1).and_then(|call| self.module(call)) else { return place };
         let address = (code - 1).wrapping_sub(module.bias);
-        let Some(loader) = &module.loader else { return unknown };
-        let mut place = unknown;
-        if let Ok(mut frames) = loader.find_frames(address) {
-            let mut inlined = String::new();
+        if let Some(loader) = &module.loader
+            && let Ok(mut frames) = loader.find_frames(address)
+        {
             while let Ok(Some(frame)) = frames.next() {
                 let function = frame.function.and_then(|name| name.demangle().ok().map(|name| short(&name)));
                 let line =
                     frame.location.and_then(|at| Some(format!("{}:{}", self.file(at.file?), at.line?)));
-                if place.line.is_none() && place.function.is_none() {
-                    place = Place { function, line };
-                } else if let (Some(function), Some(line)) = (function, line) {
-                    inlined = format!("{inlined} (in {function} {line})");
-                }
-            }
-            if let Some(function) = &mut place.function {
-                function.push_str(&inlined);
+                place.frames.push(Frame { function, line });
             }
         }
-        if place.function.is_none() {
-            place.function = loader.find_symbol(address).map(demangled);
-        }
-        if place.line.is_none() {
+        if place.frames.first().is_none_or(|frame| frame.line.is_none()) {
             let file = module.path.file_name().unwrap_or_default().to_string_lossy();
-            place.function = Some(match place.function {
-                Some(function) => format!("{function} [{file}]"),
+            let symbol = module.loader.as_ref().and_then(|loader| loader.find_symbol(address));
+            let function = match symbol {
+                Some(symbol) => format!("{} [{file}]", demangled(symbol)),
                 None => format!("{file}+{address:#x}"),
-            });
+            };
+            place.frames = vec![Frame { function: Some(function), line: None }];
         }
         place
     }
@@ -140,13 +145,9 @@ impl Modules {
         below.map_or_else(|| path.to_owned(), |below| below.display().to_string())
     }
 
-    /// What a variable at `at` is called, where it is in a module or on the first stack.
+    /// What a variable at `at` is called, where it is in a module.
     pub(crate) fn variable(&self, at: u64) -> Option<String> {
-        let range = self.range(at)?;
-        let Owner::Module(index) = range.owner else {
-            return Some(format!("stack of main-{}", range.end - at));
-        };
-        let module = self.modules.get(index)?;
+        let module = self.module(at)?;
         let address = at.wrapping_sub(module.bias);
         let after = module.variables.partition_point(|&(start, ..)| start <= address);
         let found = after.checked_sub(1).and_then(|place| module.variables.get(place));
@@ -192,8 +193,12 @@ impl Module {
     }
 }
 
+/// A symbol's name as its author wrote it. C's names are taken as they are: some look like C++'s names of types.
 fn demangled(name: &str) -> String {
-    short(&addr2line::demangle_auto(name.into(), None))
+    if name.starts_with("_Z") || name.starts_with("_R") {
+        return short(&addr2line::demangle_auto(name.into(), None));
+    }
+    name.to_owned()
 }
 
 /// A function without the types of its arguments: sites are read by people.
@@ -248,8 +253,9 @@ mod tests {
         let maps = fs::read_to_string("/proc/self/maps").unwrap();
         let modules = Modules::new(&maps);
         let place = modules.place(lines_of_the_map_are_read as *const () as u64 + 8);
-        assert!(place.function.unwrap().contains("lines_of_the_map_are_read"));
-        assert!(place.line.unwrap().contains("modules.rs:"));
+        let text = place.text(0);
+        assert!(text.contains("lines_of_the_map_are_read") && text.contains("modules.rs:"), "{text}");
+        assert!(place.origin().starts_with(" from "));
         static KNOWN: [u64; 4] = [1, 2, 3, 4];
         let at = std::hint::black_box(&KNOWN[1]) as *const u64 as u64;
         assert!(modules.variable(at).is_some());

@@ -88,16 +88,13 @@ impl Namer {
             return name.clone();
         }
         let Some(&found) = memory.objects.get(object as usize) else { return "memory".to_owned() };
-        let name = if found.is_stack {
-            format!("stack of T{}", found.owner)
-        } else {
-            let place = self.modules.place(found.code);
-            let from = match (&place.function, &place.line) {
-                (Some(function), Some(line)) => format!(" from {function} at {line}"),
-                (None, None) => String::new(),
-                _ => format!(" from {}", place.text(found.code)),
-            };
-            clean(&format!("heap block of {} bytes{from}", found.length))
+        let name = match (found.is_stack, found.owner) {
+            (true, 0) => "stack of main".to_owned(),
+            (true, owner) => format!("stack of T{owner}"),
+            (false, _) => {
+                let origin = self.modules.place(found.code).origin();
+                undotted(clean(&format!("heap block of {} bytes{origin}", found.length)))
+            }
         };
         let count = self.alike.entry(name.clone()).or_insert(0);
         *count += 1;
@@ -148,6 +145,11 @@ impl Namer {
 
 fn renewed(name: String, generation: u32) -> String {
     if generation == 0 { name } else { format!("{name} #{}", generation + 1) }
+}
+
+/// A field is told from its object by a dot, and a name may have only so many.
+fn undotted(name: String) -> String {
+    if name.matches('.').count() > 8 { name.replace('.', "_") } else { name }
 }
 
 /// Without what separates fields in a text trace.

@@ -53,8 +53,9 @@ fn run(random: &mut Random, unseen: bool) -> Vec<Step> {
         let length = 1 + random.below(8);
         let (base, room) = if alive && draw < 12 { (BLOCK, BLOCK_BYTES) } else { (PLAIN, 24) };
         // Some words are one thread's own.
-        let at = base + if draw % 3 == 0 { u64::from(thread) * 8 } else { random.below(room - length + 1) };
-        let length = if draw % 3 == 0 { length.min(8) } else { length };
+        let at = base
+            + if draw.is_multiple_of(3) { u64::from(thread) * 8 } else { random.below(room - length + 1) };
+
         let load = |memory: &HashMap<u64, u8>| {
             (0..length)
                 .fold(0, |sum, byte| sum | u64::from(*memory.get(&(at + byte)).unwrap_or(&0)) << (8 * byte))

@@ -71,8 +71,8 @@ pub(crate) fn read(arguments: usize, environment: *const *const core::ffi::c_cha
     // A file that is there belongs to another process: the one that this one was started by.
     let file = i32::try_from(file).ok().filter(|&file| file >= 0)?;
     let policy = match variable(environment, b"REWEAVE_POLICY") {
-        Some(b"pct") => Kind::Pct,
-        Some(b"plain") => Kind::Plain,
+        Some(policy) if policy.starts_with(b"pct") => Kind::Pct,
+        Some(policy) if policy.starts_with(b"plain") => Kind::Plain,
         _ => Kind::Random,
     };
     Some(Config {

@@ -188,7 +188,9 @@ pub(crate) extern "C" fn pthread_once(control: usize, function: usize, code: usi
     inside.stand_in(Op::AtomicWrite, control, stands_for::ONCE, code, (0, once::RUNS));
     drop(inside);
     real::pthread_once(control, function);
-    if let Some(mut inside) = begin() {
+    // libc has marked it as done: nobody may see that before it is recorded.
+    if let Some(mut inside) = Inside::enter() {
+        inside.settle();
         inside.stand_in(Op::AtomicWrite, control, stands_for::ONCE, code, (0, once::DONE));
         inside.wake(key::of(key::ONCE, control), true);
     }

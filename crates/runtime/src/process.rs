@@ -29,6 +29,9 @@ static START: extern "C" fn(i32, usize, *const *const c_char) = start;
 #[used]
 pub static __reweave_runtime: [u8; 24] = *b"reweave runtime 1: ready";
 
+/// The most that the main thread's stack is taken for.
+const MAIN_STACK: usize = 1 << 26;
+
 extern "C" fn start(_count: i32, arguments: usize, environment: *const *const c_char) {
     let Some(config) = config::read(arguments, environment) else { return };
     let now = sys::now(sys::MONOTONIC);
@@ -60,6 +63,8 @@ extern "C" fn start(_count: i32, arguments: usize, environment: *const *const c_
     inside.core().flushed = now;
     inside.register(0, real::pthread_self());
     inside.plain(Op::Begin, 0, 0);
+    // Its stack begins below its arguments, and is told by the distance from there, which does not change from run to run.
+    inside.has_stack(arguments.saturating_sub(MAIN_STACK), MAIN_STACK, 0);
 }
 
 /// A child is a program of its own, with one thread, and is not recorded.

@@ -34,6 +34,14 @@ pub(crate) fn name<const N: usize>(text: &mut Text<N>, index: usize) {
 }
 
 impl Inside {
+    /// Tells of the calling thread's stack. Stacks are used again: what was there before belonged to another thread.
+    pub(crate) fn has_stack(&mut self, at: usize, size: usize, code: usize) {
+        let mut name = Text::<48>::new();
+        name.push(b"k").number(at as u64).push(b"+").number(size as u64);
+        let target = self.core().out.name(Space::Variable, name.bytes());
+        self.plain(Op::Alloc, target, code);
+    }
+
     /// Makes a thread known; it can run from now on.
     pub(crate) fn register(&mut self, index: usize, pthread: usize) {
         let new = thread(index);
@@ -125,11 +133,7 @@ extern "C" fn begin(start: *const Start) -> usize {
     inside.unpack();
     // Sites are addresses after a call: this one is in the first instruction.
     inside.plain(Op::Begin, 0, function + 1);
-    // Stacks are used again: what was there before belonged to another thread.
-    let mut name = Text::<48>::new();
-    name.push(b"k").number(stack.0 as u64).push(b"+").number(stack.1 as u64);
-    let target = inside.core().out.name(Space::Variable, name.bytes());
-    inside.plain(Op::Alloc, target, function + 1);
+    inside.has_stack(stack.0, stack.1, function + 1);
     drop(inside);
     call(function, argument)
 }

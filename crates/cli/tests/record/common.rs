@@ -82,7 +82,7 @@ impl Program {
         let trace = self.folder.path().join("trace.rw");
         let ran = reweave()
             .arg("record")
-            .args(["--timeout", "60s"])
+            .args(if flags.contains(&"--timeout") { &[][..] } else { &["--timeout", "60s"] })
             .args(flags)
             .arg("-o")
             .arg(&trace)

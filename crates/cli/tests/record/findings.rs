@@ -33,7 +33,7 @@ fn one_good_run_of_the_shop_shows_its_three_bugs() {
         "data race on global sold",
         "deadlock of ",
         "use after free of heap block of 8 bytes from main at shop.c:41",
-        "clerk shop.c:28",
+        "clerk shop.c:27",
     ] {
         assert!(found.contains(expected), "{expected}: {found}");
     }

@@ -17,6 +17,16 @@ const LOOK: Duration = Duration::from_millis(10);
 /// How much later than the recorder this ends the program, which then does not reach the recorder at all.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// A path with more slashes at its start, which mean nothing: where the program's stack begins depends on the size of its
+/// environment, and the same seed must give the same run.
+fn padded(path: &Path) -> OsString {
+    const MULTIPLE: usize = 256;
+    let path = path.as_os_str();
+    let mut padded = OsString::from("/".repeat(path.len().next_multiple_of(MULTIPLE) - path.len()));
+    padded.push(path);
+    padded
+}
+
 /// A program under way.
 pub(super) struct Run {
     child: std::cell::RefCell<Child>,
@@ -46,13 +56,17 @@ impl Run {
         raw.push(format!(".{}.raw", std::process::id()));
         let raw = PathBuf::from(raw);
         let mut command = Command::new(program);
-        command.args(arguments).env("REWEAVE_RECORD", &raw);
-        command.env("REWEAVE_SEED", args.seed.wrapping_add(number).to_string());
-        command.env("REWEAVE_POLICY", args.policy.name());
-        command.env("REWEAVE_MAX_EVENTS", args.max_events.to_string());
-        command.env("REWEAVE_MAX_SIZE", args.max_size.to_string());
-        if let Some(limit) = args.timeout {
-            command.env("REWEAVE_TIMEOUT_MS", limit.as_millis().to_string());
+        command.args(arguments).env("REWEAVE_RECORD", padded(&raw));
+        command.env("REWEAVE_POLICY", format!("{:8}", args.policy.name()).replace(' ', "-"));
+        let limit =
+            args.timeout.map_or(0, |limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX).max(1));
+        for (name, value) in [
+            ("REWEAVE_SEED", args.seed.wrapping_add(number)),
+            ("REWEAVE_MAX_EVENTS", args.max_events),
+            ("REWEAVE_MAX_SIZE", args.max_size),
+            ("REWEAVE_TIMEOUT_MS", limit),
+        ] {
+            command.env(name, format!("{value:020}"));
         }
         let child = command.spawn().with_context(|| format!("{} does not start", program.display()))?;
         Ok(Run { child: child.into(), raw, limit: args.timeout, started: Instant::now() })

@@ -160,7 +160,9 @@ fn sleep(nanos: u64) -> Option<u64> {
     inside.settle();
     let deadline = Deadline::after(nanos).number();
     loop {
-        match inside.block(key::of(key::SLEEP, 0), deadline) {
+        let wake = inside.block(key::of(key::SLEEP, 0), deadline);
+        inside.end_if_cancelled();
+        match wake {
             Wake::TimedOut => return Some(0),
             Wake::Signal => return Some(deadline.saturating_sub(sys::now(sys::MONOTONIC)).max(1)),
             Wake::Woken => {}

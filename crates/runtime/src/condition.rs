@@ -54,6 +54,7 @@ fn wait(
     let wake = inside.block(key::of(key::CONDITION, condition), deadline.number());
     inside.condition_event(Op::Wait, condition, code);
     let result = inside.acquire_after_wait(mutex, depth, code);
+    inside.end_if_cancelled();
     Some(if wake == Wake::TimedOut && result == 0 { ETIMEDOUT } else { result })
 }
 

@@ -56,7 +56,9 @@ fn sem_take(semaphore: usize, deadline: Deadline, code: usize) -> Option<usize> 
             inside.stand_in(Op::AtomicRead, semaphore, stands_for::SEMAPHORE, code, (before, 0));
             return Some(fail(EAGAIN));
         }
-        match inside.block(key::of(key::SEMAPHORE, semaphore), deadline.number()) {
+        let wake = inside.block(key::of(key::SEMAPHORE, semaphore), deadline.number());
+        inside.end_if_cancelled();
+        match wake {
             Wake::Woken => {}
             Wake::Signal => return Some(fail(EINTR)),
             Wake::TimedOut if value(semaphore) > 0 => {}

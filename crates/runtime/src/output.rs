@@ -10,7 +10,9 @@ use reweave_wire::{
 
 use crate::map::{Array, Cache};
 use crate::sys;
+use crate::text::Text;
 
+const NO_SPACE: i32 = 28;
 const BUFFER_BYTES: usize = 1 << 20;
 const VARIABLES: usize = 1 << 17;
 const SITES: usize = 1 << 13;
@@ -79,9 +81,21 @@ impl Output {
         };
         let header = FileHeader { version: VERSION, claims: Claims(0), tentative: Claims(0) };
         if let Err(error) = sys::write(file, &header.encode()) {
-            output.stopped = Some(Stop::Failed(error));
+            output.fail(error);
         }
         output
+    }
+
+    /// Stops, and says so at once: on a full disk there is no other way to tell.
+    fn fail(&mut self, error: i32) {
+        self.stopped = Some(Stop::Failed(error));
+        let mut said = Text::<128>::new();
+        said.push(b"reweave: the recording stops here, the program goes on: ");
+        match error {
+            NO_SPACE => said.push(b"the disk is full\n"),
+            error => said.push(b"error ").number(error as u64).push(b" while writing\n"),
+        };
+        let _ = sys::write(2, said.bytes());
     }
 
     /// Why the recording stopped, if it did.
@@ -180,7 +194,7 @@ impl Output {
             Some(error) => {
                 // What is left of the block would look like damage.
                 sys::truncate(file, self.written);
-                self.stopped = Some(Stop::Failed(error));
+                self.fail(error);
             }
         }
     }
@@ -215,5 +229,90 @@ impl Output {
         }
         sys::close(self.file);
         self.file = -1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::io::Read;
+    use std::os::fd::{AsRawFd, IntoRawFd};
+
+    use super::*;
+
+    fn happening(output: &mut Output, number: u64) -> Happening {
+        let target = output.variable(number << 5 | 8);
+        let site = output.site(number as usize % 100);
+        let (read, written) = (Value::Absent, Value::Number(number));
+        Happening { thread: 0, op: Op::Write, target, site, read, written }
+    }
+
+    /// Heads of the blocks of a recording: how many events each has.
+    fn blocks(bytes: &[u8]) -> (Vec<u32>, bool) {
+        let (mut at, mut events) = (HEADER_BYTES, Vec::new());
+        loop {
+            let Some(head) = bytes.get(at..).and_then(|rest| rest.first_chunk()) else {
+                return (events, false);
+            };
+            let head = reweave_wire::Chunk::decode(head).unwrap();
+            if head.kind == reweave_wire::ChunkKind::Footer {
+                return (events, true);
+            }
+            let payload = &bytes[at + reweave_wire::CHUNK_BYTES..][..head.payload as usize];
+            assert_eq!(reweave_wire::crc(payload), head.payload_crc);
+            at += reweave_wire::CHUNK_BYTES + payload.len();
+            events.push(head.events);
+        }
+    }
+
+    fn record(path: &std::path::Path, events: u64, max_events: u64, max_bytes: u64) -> (Output, Vec<u8>) {
+        let file = File::create(path).unwrap().into_raw_fd();
+        let mut output = Output::new(file, max_events, max_bytes);
+        output.name(Space::Thread, b"main");
+        for number in 0..events {
+            let happening = happening(&mut output, number);
+            output.put(&happening);
+        }
+        output.finish();
+        (output, fs::read(path).unwrap())
+    }
+
+    #[test]
+    fn blocks_are_written_as_they_fill_and_limits_hold() {
+        let path = std::env::temp_dir().join(format!("reweave-output-{}", std::process::id()));
+        let (output, bytes) = record(&path, 200_000, u64::MAX, u64::MAX);
+        let (events, finished) = blocks(&bytes);
+        assert_eq!((events.iter().sum::<u32>(), finished, output.stopped()), (200_000, true, None));
+        assert!(events.len() >= 3);
+        let (output, bytes) = record(&path, 200_000, 70_001, u64::MAX);
+        let (events, finished) = blocks(&bytes);
+        assert_eq!(
+            (events.iter().sum::<u32>(), finished, output.stopped()),
+            (70_001, false, Some(Stop::Events))
+        );
+        let (output, bytes) = record(&path, 400_000, u64::MAX, 100_000);
+        assert_eq!((blocks(&bytes).0.len(), output.stopped()), (1, Some(Stop::Bytes)));
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_stops_the_recording() {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let mut output = Output::new(full.as_raw_fd(), u64::MAX, u64::MAX);
+        assert_eq!(output.stopped(), Some(Stop::Failed(NO_SPACE)));
+        for number in 0..100_000 {
+            let happening = happening(&mut output, number);
+            output.put(&happening);
+        }
+        assert_eq!(output.stopped(), Some(Stop::Failed(NO_SPACE)));
+        // Its end closes early, here: the other end of a pipe is gone.
+        let (mut read, write) = std::io::pipe().unwrap();
+        let mut output = Output::new(write.as_raw_fd(), u64::MAX, u64::MAX);
+        assert_eq!(output.stopped(), None);
+        read.read_exact(&mut [0; HEADER_BYTES]).unwrap();
+        drop(read);
+        output.name(Space::Thread, b"main");
+        output.close();
+        assert!(matches!(output.stopped(), Some(Stop::Failed(_))));
     }
 }

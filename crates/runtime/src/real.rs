@@ -116,6 +116,8 @@ real! {
     pthread_timedjoin_np(thread, result, time);
     pthread_clockjoin_np(thread, result, clock, time);
     pthread_detach(thread);
+    pthread_cancel(thread);
+    pthread_testcancel();
     pthread_key_create(key, function);
     pthread_setspecific(key, value);
     pthread_getattr_np(thread, attributes);

@@ -40,6 +40,8 @@ pub(crate) struct Thread {
     pub(crate) pthread: AtomicU64,
     /// Whether somebody awaited its end, or nobody ever will.
     pub(crate) joined: AtomicBool,
+    /// Whether somebody asked it to end.
+    pub(crate) cancelled: AtomicBool,
     /// Its number in the trace.
     pub(crate) name: AtomicU32,
     pub(crate) priority: AtomicU64,

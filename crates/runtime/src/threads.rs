@@ -10,7 +10,7 @@ use crate::export::export;
 use crate::policy::Step;
 use crate::real;
 use crate::recording::Inside;
-use crate::sched::{self, Wake, key};
+use crate::sched::{self, Away, Wake, key};
 use crate::sys;
 use crate::text::Text;
 use crate::thread::{self, MAX_THREADS, Thread, set_current, state, thread};
@@ -108,6 +108,8 @@ pub(crate) extern "C" fn create(
         real::pthread_create(result as usize, attributes, begin as *const () as usize, start as usize);
     if error == 0 {
         inside.core().threads += 1;
+        // libc wrote the thread's name for the program.
+        inside.written(result as usize, size_of::<usize>(), code);
         // SAFETY: pthread_create has written it.
         inside.register(index, unsafe { result.read() });
         let child = thread(index).name.load(Relaxed);
@@ -163,7 +165,10 @@ extern "C" fn ended(me: *const Thread) {
         real::pthread_setspecific(KEY.load(Relaxed), core::ptr::from_ref(me) as usize);
         return;
     }
-    if let Some(mut inside) = Inside::enter() {
+    // One that was cancelled in a call without the baton never came back from it.
+    let away = me.state.load(SeqCst) == state::AWAY;
+    let inside = if away { Some(Away::of(me).back()) } else { Inside::enter() };
+    if let Some(mut inside) = inside {
         inside.settle();
         inside.plain(Op::End, 0, 0);
         inside.wake(key::of(key::END, me.index()), true);
@@ -211,13 +216,18 @@ fn join(
             Deadline::At(time) => time,
         };
         let key = key::of(key::END, child.index());
-        if inside.block(key, until) == Wake::TimedOut && child.state.load(SeqCst) != state::GONE {
+        let wake = inside.block(key, until);
+        inside.end_if_cancelled();
+        if wake == Wake::TimedOut && child.state.load(SeqCst) != state::GONE {
             return ETIMEDOUT;
         }
     }
     let error = real::pthread_join(pthread, result);
     if error == 0 {
         child.joined.store(true, Relaxed);
+        if result != 0 {
+            inside.written(result, size_of::<usize>(), code);
+        }
         inside.plain(Op::Join, child.name.load(Relaxed), code);
     }
     error
@@ -250,6 +260,36 @@ pub(crate) extern "C" fn detach(pthread: usize, _code: usize) -> usize {
     real::pthread_detach(pthread)
 }
 
+/// Asks a thread to end: where it waits, it looks for that now.
+extern "C" fn cancel(pthread: usize, _code: usize) -> usize {
+    let result = real::pthread_cancel(pthread);
+    if let (0, Some(mut inside)) = (result, Inside::enter()) {
+        inside.settle();
+        inside.point(Step::Sync);
+        if let Some(thread) = find(&mut inside, pthread) {
+            thread.cancelled.store(true, SeqCst);
+            let kind = thread.key.load(Relaxed) & 15;
+            let looks = [key::CONDITION, key::END, key::SEMAPHORE, key::SLEEP].contains(&kind);
+            if looks && thread.state.load(SeqCst) == state::BLOCKED {
+                inside.core().policy.woken();
+                thread.state.store(state::READY, SeqCst);
+            }
+        }
+    }
+    result
+}
+
+impl Inside {
+    /// Ends the thread here, if somebody asked it to: libc unwinds it. Nothing of ours may be half done.
+    pub(crate) fn end_if_cancelled(&mut self) {
+        if self.me.cancelled.load(SeqCst) {
+            self.me.closed.store(0, Relaxed);
+            real::pthread_testcancel();
+            self.me.closed.store(1, Relaxed);
+        }
+    }
+}
+
 extern "C" fn sched_yield(_code: usize) -> usize {
     if let Some(mut inside) = Inside::enter() {
         inside.settle();
@@ -266,6 +306,7 @@ export! {
     pthread_timedjoin_np(3) => timedjoin;
     pthread_clockjoin_np(4) => clockjoin;
     pthread_detach(1) => detach;
+    pthread_cancel(1) => cancel;
     sched_yield(0) => sched_yield;
     pthread_yield(0) => sched_yield;
     thrd_yield(0) => sched_yield;

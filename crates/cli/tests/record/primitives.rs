@@ -159,6 +159,11 @@ fn two_hundred_threads_and_every_way_to_end_and_to_wait() {
 }
 
 #[test]
+fn threads_that_are_asked_to_end() {
+    check("cancel.c", &["-O1"], |lines| assert_eq!((count(lines, "end"), count(lines, "join")), (4, 4)));
+}
+
+#[test]
 fn signals() {
     check("signals.c", &["-O1"], |lines| assert!(has(lines, "au", "semaphore global posted")));
 }

@@ -47,6 +47,9 @@ impl Inside {
         if let Some(known) = self.core().counters.entry(object(at)) {
             *known = u64::from(target) + 1;
         }
+        if let Some(known) = self.core().counters.entry(size_of_block(at)) {
+            *known = size as u64;
+        }
         self.plain(Op::Alloc, target, code);
     }
 
@@ -82,6 +85,11 @@ impl Inside {
 /// The key of a block among the numbers that stand for things.
 fn object(at: usize) -> u64 {
     (at as u64) << 5 | 31
+}
+
+/// The key of its size.
+fn size_of_block(at: usize) -> u64 {
+    (at as u64) << 5 | 26
 }
 
 extern "C" fn malloc(size: usize, code: usize) -> usize {
@@ -135,8 +143,10 @@ extern "C" fn realloc(at: usize, size: usize, code: usize) -> usize {
         crate::real::memmove(new, at, length);
         if let Some(mut inside) = Inside::enter() {
             inside.settle();
-            inside.observed(at, length, code);
-            inside.written(new, length, code);
+            // What the program asked for, without what it got beyond that: the rest is nobody's.
+            let asked = inside.core().counters.get(size_of_block(at)).map_or(length, |asked| *asked as usize);
+            inside.observed(at, length.min(asked), code);
+            inside.written(new, length.min(asked), code);
         }
         free(at, code);
     }

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct account { pthread_mutex_t lock; int balance; };
 struct order { int item, price; };
@@ -41,14 +42,15 @@ int main(void) {
     current = malloc(sizeof *current);
     current->item = 1;
     current->price = 30;
-    pthread_create(&first, NULL, clerk, NULL);
-    pthread_create(&second, NULL, accountant, NULL);
-    pthread_join(second, NULL);
-    // The accountant has looked at the sale, so it must be over.
+    pthread_create(&first, NULL, accountant, NULL);
+    pthread_create(&second, NULL, clerk, NULL);
+    pthread_join(first, NULL);
+    // The clerk had time enough.
+    usleep(1000);
     pthread_mutex_lock(&orders);
     free(current);
     pthread_mutex_unlock(&orders);
-    pthread_join(first, NULL);
+    pthread_join(second, NULL);
     printf("till %d, bank %d\n", till.balance, bank.balance);
     return 0;
 }

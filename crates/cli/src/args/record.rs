@@ -35,8 +35,16 @@ pub(crate) struct RecordArgs {
     /// Stop recording at so many bytes, such as 500M, and let the program go on
     #[arg(long, value_name = "BYTES", default_value = "16G", value_parser = bytes)]
     pub(crate) max_size: u64,
+    /// Run nothing: make the trace of a recording that was left behind when `reweave record` itself was killed
+    #[arg(long, value_name = "RAW", conflicts_with = "program")]
+    pub(crate) finish: Option<PathBuf>,
     /// The program and its arguments
-    #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(
+        value_name = "PROGRAM",
+        required_unless_present = "finish",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
     pub(crate) program: Vec<OsString>,
 }
 

@@ -20,10 +20,16 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::plural;
 use crate::runtime_library::MARK;
-use run::{Ended, Run};
+use run::{Ended, Raw, Run};
 
 pub(crate) fn run(args: &RecordArgs, console: &Console) -> anyhow::Result<Exit> {
     require_format(&args.output, None)?;
+    if let Some(raw) = &args.finish {
+        let left = Raw { path: raw.clone() };
+        let ended = Ended { exit: Exit::Yes, notes: left.notes() };
+        finish(&left, &ended, &args.output, console)?;
+        return Ok(Exit::Yes);
+    }
     let Some((program, arguments)) = args.program.split_first() else {
         return Err(Failure::new("no program to record").into());
     };
@@ -34,7 +40,7 @@ pub(crate) fn run(args: &RecordArgs, console: &Console) -> anyhow::Result<Exit> 
         let output = if args.runs == 1 { args.output.clone() } else { numbered(&args.output, number) };
         let run = Run::start(args, &program, arguments, &output, u64::from(number - 1))?;
         let ended = run.wait()?;
-        finish(&run, &ended, &output, console)?;
+        finish(&run.raw, &ended, &output, console)?;
         if worst == Exit::Yes {
             worst = ended.exit;
         }
@@ -82,21 +88,21 @@ fn numbered(path: &Path, number: u32) -> PathBuf {
 }
 
 /// Makes the trace, and says what there is to say about the run.
-fn finish(run: &Run, ended: &Ended, output: &Path, console: &Console) -> anyhow::Result<()> {
-    if !run.raw.exists() {
+fn finish(raw: &Raw, ended: &Ended, output: &Path, console: &Console) -> anyhow::Result<()> {
+    if !raw.path.exists() {
         return Err(Failure::new(
             "nothing was recorded: no program that was started was compiled to be recorded",
         )
         .hint("compile and link it with `reweave cc` or `reweave c++`")
         .into());
     }
-    let maps = fs::read_to_string(run.beside(".maps")).unwrap_or_default();
+    let maps = fs::read_to_string(raw.beside(".maps")).unwrap_or_default();
     let capabilities = Capabilities { values: true, ..Capabilities::default() };
     let mut writer = reweave_format::create(output, None, capabilities)?;
-    let summary = reweave_capture::convert(&run.raw, &maps, &mut *writer)
-        .with_context(|| format!("the recording is kept in {}", run.raw.display()))?;
+    let summary = reweave_capture::convert(&raw.path, &maps, &mut *writer)
+        .with_context(|| format!("the recording is kept in {}", raw.path.display()))?;
     drop(writer);
-    run.remove();
+    raw.remove();
     report(ended, &summary, output, console);
     Ok(())
 }

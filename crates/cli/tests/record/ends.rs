@@ -43,6 +43,26 @@ fn a_program_that_does_not_end_is_ended_when_its_time_is_up() {
 }
 
 #[test]
+fn a_recording_that_nobody_finished_can_be_finished() {
+    let program = compile(GCC, "crash.c", &["-O0"]);
+    let (raw, trace) = (program.folder.path().join("left.raw"), program.folder.path().join("left.rw"));
+    // Killed from outside, in the middle of a loop that never ends, and with nobody who waits for it.
+    let mut child = Command::new(&program.path).arg("spin").env("REWEAVE_RECORD", &raw).spawn().unwrap();
+    while fs::metadata(&raw).map_or(0, |file| file.len()) < 1_000 {
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let ran = reweave().args(["record", "--finish"]).args([&raw, Path::new("-o"), &trace]).output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert_eq!(ran.status.code(), Some(0), "{said}");
+    assert!(said.contains("its last events may be missing"), "{said}");
+    let lines = Recorded { code: None, out: String::new(), err: said, trace }.events();
+    assert!(count(&lines, "join") == 2 && lines.len() > 800, "{}", lines.len());
+    only_the_trace_stays(program.folder.path());
+}
+
+#[test]
 fn a_deadlock_ends_the_program_and_is_said() {
     let program = compile(GCC, "deadlock.c", &["-O1"]);
     let recorded = program.record::<&str>(&[], &[]);

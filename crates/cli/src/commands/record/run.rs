@@ -30,10 +30,14 @@ fn padded(path: &Path) -> OsString {
 /// A program under way.
 pub(super) struct Run {
     child: std::cell::RefCell<Child>,
-    /// What its recorder writes.
-    pub(super) raw: PathBuf,
+    pub(super) raw: Raw,
     limit: Option<Duration>,
     started: Instant,
+}
+
+/// What the recorder in a program writes.
+pub(super) struct Raw {
+    pub(super) path: PathBuf,
 }
 
 /// How a run ended.
@@ -69,7 +73,7 @@ impl Run {
             command.env(name, format!("{value:020}"));
         }
         let child = command.spawn().with_context(|| format!("{} does not start", program.display()))?;
-        Ok(Run { child: child.into(), raw, limit: args.timeout, started: Instant::now() })
+        Ok(Run { child: child.into(), raw: Raw { path: raw }, limit: args.timeout, started: Instant::now() })
     }
 
     /// Waits for its end.
@@ -90,25 +94,32 @@ impl Run {
                 thread::sleep(LOOK);
             },
         };
-        let notes = fs::read_to_string(self.beside(".note")).unwrap_or_default();
-        let mut notes: Vec<String> = notes.lines().map(str::to_owned).collect();
+        let mut notes = self.raw.notes();
         if killed {
             notes.push("timeout".to_owned());
         }
         let ended = notes.iter().any(|note| note == "deadlock" || note == "timeout");
         Ok(Ended { exit: if ended { Exit::Stopped } else { Exit::of_program(status) }, notes })
     }
+}
 
+impl Raw {
     /// A file that the recorder writes beside the recording.
     pub(super) fn beside(&self, ending: &str) -> PathBuf {
-        let mut path = self.raw.clone().into_os_string();
+        let mut path = self.path.clone().into_os_string();
         path.push(ending);
         path.into()
     }
 
+    /// What the recorder had to say.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let notes = fs::read_to_string(self.beside(".note")).unwrap_or_default();
+        notes.lines().map(str::to_owned).collect()
+    }
+
     /// Removes what the trace was made from.
     pub(super) fn remove(&self) {
-        for path in [self.raw.clone(), self.beside(".note"), self.beside(".maps")] {
+        for path in [self.path.clone(), self.beside(".note"), self.beside(".maps")] {
             // It is in nobody's way, and the trace is there.
             let _ = fs::remove_file(path);
         }

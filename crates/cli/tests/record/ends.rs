@@ -149,6 +149,27 @@ fn the_same_seed_gives_the_same_trace_and_another_seed_another_one() {
 }
 
 #[test]
+fn random_addresses_change_values_and_nothing_else() {
+    let program = compile(GCC, "heap.c", &["-O1"]);
+    let record = |random: bool| {
+        let trace = program.folder.path().join(if random { "random.rw" } else { "fixed.rw" });
+        let mut command = reweave();
+        if random {
+            command.env("REWEAVE_RANDOM_ADDRESSES", "1");
+        }
+        let ran = command
+            .args(["record", "-q", "-o"])
+            .args([&trace, Path::new("--"), &program.path])
+            .output()
+            .unwrap();
+        assert_eq!((ran.status.code(), &*ran.stdout), (Some(0), &b"ok\n"[..]));
+        let lines = Recorded { code: None, out: String::new(), err: String::new(), trace }.events();
+        lines.into_iter().map(|line| (line.thread, line.op, line.target, line.site)).collect::<Vec<_>>()
+    };
+    assert!(record(true) == record(false));
+}
+
+#[test]
 fn several_runs_have_files_and_seeds_of_their_own() {
     let program = compile(GCC, "condition.c", &["-O1"]);
     let output = program.folder.path().join("runs.rw");

@@ -134,7 +134,7 @@ fn a_full_disk_stops_the_recording_and_not_the_program() {
 
 #[test]
 fn the_same_seed_gives_the_same_trace_and_another_seed_another_one() {
-    let program = compile(GCC, "condition.c", &["-O1"]);
+    let program = compile(GCC, "heap.c", &["-O1"]);
     let trace = |seed: &str, policy: &str| {
         let Recorded { code, trace, err, .. } =
             program.record::<&str>(&["--seed", seed, "--policy", policy], &[]);
@@ -171,7 +171,7 @@ fn random_addresses_change_values_and_nothing_else() {
 
 #[test]
 fn several_runs_have_files_and_seeds_of_their_own() {
-    let program = compile(GCC, "condition.c", &["-O1"]);
+    let program = compile(GCC, "c11.c", &["-O1"]);
     let output = program.folder.path().join("runs.rw");
     let ran = reweave()
         .args(["record", "--runs", "3", "--seed", "7", "-o"])

@@ -18,6 +18,10 @@ use crate::locksets::Locksets;
 use crate::variables::{Use, Variables};
 use crate::{Kind, Pattern};
 
+/// How many accesses of a class are kept at least: where an earlier one is free, all of these are, and so many candidates
+/// of one access are enough.
+const RECENT: usize = 64;
+
 pub(crate) fn candidates(
     prepared: &Prepared<'_>,
     must: &Must<'_>,
@@ -95,6 +99,9 @@ impl Meeting<'_> {
         let class = &mut classes.list[place as usize];
         class.partners = kept;
         class.events.push(self.id);
+        if !groups.all() && class.events.len() == 2 * RECENT {
+            class.events.drain(..RECENT);
+        }
     }
 
     /// Whether the pair meets in another variable too, and is counted there: two lifetimes meet in every field of

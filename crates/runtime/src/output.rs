@@ -291,7 +291,10 @@ mod tests {
             (70_001, false, Some(Stop::Events))
         );
         let (output, bytes) = record(&path, 400_000, u64::MAX, 100_000);
-        assert_eq!((blocks(&bytes).0.len(), output.stopped()), (1, Some(Stop::Bytes)));
+        // The block that goes over the limit is the last.
+        let (events, _) = blocks(&bytes);
+        assert_eq!(output.stopped(), Some(Stop::Bytes));
+        assert!(!events.is_empty() && events.len() < 5, "{events:?} in {} bytes", bytes.len());
         fs::remove_file(path).unwrap();
     }
 

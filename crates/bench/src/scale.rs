@@ -30,8 +30,13 @@ pub(crate) fn run() -> Result<()> {
         let output = Command::new(std::env::current_exe()?).arg("scale").env(ONE, &path).output()?;
         ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let text = String::from_utf8_lossy(&output.stdout);
-        let figures: Vec<u64> =
-            text.lines().last().unwrap_or_default().split(' ').map_while(|word| word.parse().ok()).collect();
+        let figures: Vec<u64> = text
+            .lines()
+            .rfind(|line| !line.is_empty())
+            .unwrap_or_default()
+            .split(' ')
+            .map_while(|word| word.parse().ok())
+            .collect();
         let [time, peak, findings] = figures[..] else { anyhow::bail!("no figures in {text:?}") };
         let (time, peak) = (Duration::from_millis(time), peak * 1024);
         let events = millions * 1_000_000;

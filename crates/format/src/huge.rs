@@ -18,9 +18,9 @@ pub(crate) fn ask(memory: Range<usize>) {
     if memory.len() < MIN_BYTES || start >= end {
         return;
     }
+    #[expect(unsafe_code, reason = "a call of the operating system")]
     // SAFETY: the advice changes how memory is backed, never what is in it or whether it may be used; so it is sound for
     // any addresses, even such as are not in use. If it is not taken, nothing changes.
-    #[expect(unsafe_code, reason = "a call of the operating system")]
     let _ = unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE) };
 }
 

@@ -16,10 +16,10 @@ impl Mapped {
         if len == 0 {
             return Ok(Mapped(None));
         }
+        #[expect(unsafe_code, reason = "mapping a file is unsafe by nature; every reader goes through here")]
         // SAFETY: the map is private to us and only read. What remains is that another process changes the file while
         // we look at it. No reader relies on bytes staying as they were beyond one look, but for text that was
         // found to be UTF-8; a trace that is written to while it is analysed is outside of what we support.
-        #[expect(unsafe_code, reason = "mapping a file is unsafe by nature; this is the only place")]
         let map = unsafe { Mmap::map(file)? };
         #[cfg(unix)]
         // Advice that is not taken does no harm.

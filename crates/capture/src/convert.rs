@@ -1,6 +1,9 @@
 //! The two ways through a recording.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::Path;
+use std::rc::Rc;
 
 use reweave_format::TraceWriter;
 use reweave_trace::{Event, Kind, Op, SiteId, ThreadId, Value};
@@ -11,6 +14,9 @@ use crate::memory::{Memory, Part, parts};
 use crate::modules::Modules;
 use crate::names::Namer;
 use crate::raw::{self, RawEvent, Target};
+
+/// Two announcements further apart in the code do not belong to one copy.
+const CLOSE: u64 = 48;
 
 /// What became of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -23,8 +29,6 @@ pub struct Summary {
     pub threads: usize,
     /// How many words of shared memory were changed by code that was not instrumented.
     pub unseen_writes: usize,
-    /// Whether the recorder wrote the end of the recording.
-    pub finished: bool,
 }
 
 /// Writes the recording at `path` as a trace, with names from what was mapped according to `maps`.
@@ -33,28 +37,32 @@ pub struct Summary {
 pub fn convert(path: &Path, maps: &str, writer: &mut dyn TraceWriter) -> Result<Summary, Error> {
     let mut summary = Summary::default();
     let mut memory = Memory::new();
-    let whole = raw::read(path, |event| {
+    let modules = Rc::new(Modules::new(maps));
+    let known = RefCell::new(HashMap::new());
+    let copies = |first: u64, second: u64| {
+        second.wrapping_sub(first) <= CLOSE
+            && *known
+                .borrow_mut()
+                .entry((first, second))
+                .or_insert_with(|| modules.only_prepares(first, second))
+    };
+    let whole = raw::read(path, &copies, |event| {
         survey(&mut memory, event);
         summary.recorded += 1;
         Ok(())
     })?;
-    memory.rewind();
-    // A second look for unseen writes: only now is known which memory matters, and only there do they count.
-    raw::read(path, |event| {
-        look_for_unseen(&mut memory, event);
-        Ok(())
-    })?;
+    memory.hide_strange();
     summary.unseen_writes = memory.hidden_words();
     memory.rewind();
-    let mut rewriter = Rewriter { memory, namer: Namer::new(Modules::new(maps)), writer, written: 0 };
-    for name in &whole.threads {
-        rewriter.namer.builder.thread(name)?;
+    let mut rewriter = Rewriter { memory, namer: Namer::new(Rc::clone(&modules)), writer, written: 0 };
+    for number in 0..whole.threads {
+        let name = if number == 0 { "main".to_owned() } else { format!("T{number}") };
+        rewriter.namer.builder.thread(&name)?;
     }
-    raw::read(path, |event| rewriter.event(event))?;
+    raw::read(path, &copies, |event| rewriter.event(event))?;
     writer_finish(&mut rewriter)?;
     summary.written = rewriter.written;
-    summary.threads = whole.threads.len();
-    summary.finished = whole.finished;
+    summary.threads = whole.threads as usize;
     Ok(summary)
 }
 
@@ -78,20 +86,11 @@ fn lifetimes(memory: &mut Memory, event: &RawEvent) -> Option<u32> {
 
 fn survey(memory: &mut Memory, event: &RawEvent) {
     lifetimes(memory, event);
-    if let Target::Bytes { at, length } = event.target {
-        parts(at, length).for_each(|part| memory.touch(part, event.thread));
-    }
-}
-
-fn look_for_unseen(memory: &mut Memory, event: &RawEvent) {
-    lifetimes(memory, event);
     let Target::Bytes { at, length } = event.target else { return };
     for part in parts(at, length) {
-        if !memory.matters(part.at) {
-            continue;
-        }
+        memory.touch(part, event.thread);
         if event.op.carries_read() && memory.observe(part, event.read >> (8 * part.offset)) {
-            memory.hide(part.at);
+            memory.is_strange(part.at);
         }
         if event.op.carries_written() {
             memory.store(part, event.written >> (8 * part.offset));

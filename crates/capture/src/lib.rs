@@ -1,13 +1,16 @@
 //! From a raw recording to a trace.
 //!
-//! The recorder inside a program writes what it sees as it sees it: bytes at addresses, and addresses of code. This crate
-//! goes through such a recording twice. First it learns which memory each thread touched and how ([`memory`]); then it
+//! The recorder inside a program appends what it sees to memory that it shares with us: bytes at addresses, and addresses
+//! of code. While the program runs, that is taken out and written to a file ([`drain`]). Afterwards this crate
+//! goes through that file twice. First it learns which memory each thread touched and how ([`memory`]); then it
 //! writes the trace: each access as accesses to variables that no other access cuts, without the memory that one thread
 //! keeps to itself, and with names from debug information ([`modules`]). Memory is bounded by the memory that the program
 //! touched, not by the number of events.
 #![forbid(unsafe_code)]
 
+mod coder;
 mod convert;
+mod drain;
 mod memory;
 mod modules;
 mod names;
@@ -17,6 +20,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use convert::{Summary, convert};
+pub use drain::{Drain, Stop, Taken, write_raw};
+
+/// Bytes that are not what a recorder writes.
+#[derive(Debug)]
+pub(crate) struct Damaged;
 
 /// Why a recording gave no trace.
 #[derive(Debug, thiserror::Error)]

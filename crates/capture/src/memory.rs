@@ -12,10 +12,13 @@
 //! *What it held.* Each byte's last value, as far as it is known. A read that observes something else shows a write that
 //! was not recorded, by code that was not compiled with `reweave cc`. The word is *hidden* from then on and from before.
 
+use std::cell::Cell;
+
 use hashbrown::{HashMap, HashSet};
 
 const PAGE_WORDS: usize = 512;
 const PAGE_BYTES: u64 = 4096;
+const RECENT: usize = 1 << 10;
 
 /// An object: a block of the heap or the stack of a thread. Number 0 is everything else.
 #[derive(Clone, Copy, Debug)]
@@ -76,10 +79,16 @@ pub(crate) fn parts(at: u64, length: u8) -> impl Iterator<Item = Part> {
 
 /// The memory at some time of the recording.
 pub(crate) struct Memory {
-    pages: HashMap<u64, Page>,
+    /// Where in `pages` each page is, by its number.
+    places: HashMap<u64, u32>,
+    pages: Vec<Page>,
+    /// The pages that were looked for last: most accesses are to few.
+    recent: Vec<Cell<(u64, u32)>>,
     pub(crate) objects: Vec<Object>,
     /// The next object to be born, when the recording is gone through again.
     next: u32,
+    /// Words that held what no recorded write left there, by object and address.
+    strange: HashSet<(u32, u64)>,
     hidden: HashSet<(u32, u64)>,
 }
 
@@ -87,13 +96,21 @@ impl Memory {
     pub(crate) fn new() -> Memory {
         let rest =
             Object { at: 0, length: 0, owner: 0, code: 0, freed_by: None, shared: true, is_stack: false };
-        Memory { pages: HashMap::new(), objects: vec![rest], next: 1, hidden: HashSet::new() }
+        Memory {
+            places: HashMap::new(),
+            pages: Vec::new(),
+            recent: vec![Cell::new((u64::MAX, 0)); RECENT],
+            objects: vec![rest],
+            next: 1,
+            strange: HashSet::new(),
+            hidden: HashSet::new(),
+        }
     }
 
     /// Starts again at the beginning of the recording; cuts, and who touched what, stay known.
     pub(crate) fn rewind(&mut self) {
         self.next = 1;
-        for page in self.pages.values_mut() {
+        for page in &mut self.pages {
             page.object = 0;
             for word in page.words.iter_mut().flat_map(|words| words.iter_mut()) {
                 word.object = INHERIT;
@@ -102,8 +119,29 @@ impl Memory {
         }
     }
 
+    /// Where the page of `at` is, if there is one.
+    #[inline]
+    fn find(&self, at: u64) -> Option<usize> {
+        let number = at / PAGE_BYTES;
+        let recent = self.recent.get(number as usize % RECENT)?;
+        let (known, place) = recent.get();
+        if known == number {
+            return Some(place as usize);
+        }
+        let place = *self.places.get(&number)?;
+        recent.set((number, place));
+        Some(place as usize)
+    }
+
+    #[inline]
     fn page(&mut self, at: u64) -> &mut Page {
-        self.pages.entry(at / PAGE_BYTES).or_insert(Page { object: 0, words: None })
+        let place = self.find(at).unwrap_or_else(|| {
+            let place = self.pages.len();
+            self.pages.push(Page { object: 0, words: None });
+            self.places.insert(at / PAGE_BYTES, place as u32);
+            place
+        });
+        &mut self.pages[place]
     }
 
     fn word(&mut self, at: u64) -> &mut Word {
@@ -113,7 +151,7 @@ impl Memory {
 
     /// The object that has the byte at `at`.
     pub(crate) fn object_at(&self, at: u64) -> u32 {
-        let Some(page) = self.pages.get(&(at / PAGE_BYTES)) else { return 0 };
+        let Some(page) = self.find(at).and_then(|place| self.pages.get(place)) else { return 0 };
         match page.words.as_ref().map(|words| words[(at % PAGE_BYTES / 8) as usize].object) {
             None | Some(INHERIT) => page.object,
             Some(object) => object,
@@ -147,7 +185,7 @@ impl Memory {
         let end = at.saturating_add(length.max(1));
         let mut at = at / 8 * 8;
         while at < end {
-            let page = self.pages.entry(at / PAGE_BYTES).or_insert(Page { object: 0, words: None });
+            let page = self.page(at);
             let page_end = (at / PAGE_BYTES + 1) * PAGE_BYTES;
             let whole = at.is_multiple_of(PAGE_BYTES) && page_end <= end;
             if let (true, Some(object)) = (whole, object) {
@@ -189,6 +227,11 @@ impl Memory {
     /// Whether accesses to the word at `at` can matter to another thread.
     pub(crate) fn matters(&mut self, at: u64) -> bool {
         let number = self.object_at(at);
+        self.matters_as(number, at)
+    }
+
+    /// The same in a certain life of its address.
+    fn matters_as(&mut self, number: u32, at: u64) -> bool {
         let Word { first, several, .. } = *self.word(at);
         let Some(object) = self.objects.get(number as usize).filter(|_| number != 0) else { return several };
         let foreign = |thread: u32| first != thread + 1;
@@ -218,9 +261,18 @@ impl Memory {
         word.known |= (((1u16 << part.length) - 1) as u8) << (part.at % 8);
     }
 
-    /// Takes note that a write to this word was not recorded.
-    pub(crate) fn hide(&mut self, at: u64) {
-        self.hidden.insert((self.object_at(at), at / 8));
+    /// Takes note that this word holds what no recorded write left there.
+    pub(crate) fn is_strange(&mut self, at: u64) {
+        self.strange.insert((self.object_at(at), at / 8));
+    }
+
+    /// Hides the strange words, now that is known which memory matters: only there do they count.
+    pub(crate) fn hide_strange(&mut self) {
+        for (object, word) in std::mem::take(&mut self.strange) {
+            if self.matters_as(object, word * 8) {
+                self.hidden.insert((object, word));
+            }
+        }
     }
 
     /// Whether a write to this word was not recorded.

@@ -29,6 +29,8 @@ struct Module {
     loader: Option<Loader>,
     /// The variables of its symbol table by address: address, size, name.
     variables: Vec<(u64, u64, String)>,
+    /// Its machine code, by address.
+    code: Vec<(u64, Vec<u8>)>,
 }
 
 /// A place in the source: the function, and those that it was inlined into, from the inside out.
@@ -140,6 +142,21 @@ impl Modules {
         place
     }
 
+    /// Whether the code between two calls, from the return of the first to that of the second, does nothing but prepare
+    /// the second; not where that code is in no file.
+    pub(crate) fn only_prepares(&self, first: u64, second: u64) -> bool {
+        let Some(module) = self.module(first) else { return false };
+        let (start, length) = (first.wrapping_sub(module.bias), second.wrapping_sub(first));
+        module
+            .code
+            .iter()
+            .find_map(|(at, bytes)| {
+                let from = usize::try_from(start.checked_sub(*at)?).ok()?;
+                bytes.get(from..from.checked_add(usize::try_from(length).ok()?)?)
+            })
+            .is_some_and(reweave_wire::only_prepares)
+    }
+
     fn file(&self, path: &str) -> String {
         let below = self.folder.as_ref().and_then(|folder| Path::new(path).strip_prefix(folder).ok());
         below.map_or_else(|| path.to_owned(), |below| below.display().to_string())
@@ -174,12 +191,27 @@ fn mapping(line: &str) -> Option<(u64, u64, u64, &str)> {
 
 impl Module {
     fn open(path: &Path, base: u64) -> Module {
-        let mut module = Module { path: path.to_owned(), bias: base, loader: None, variables: Vec::new() };
+        let mut module = Module {
+            path: path.to_owned(),
+            bias: base,
+            loader: None,
+            variables: Vec::new(),
+            code: Vec::new(),
+        };
         let Ok(bytes) = fs::read(path) else { return module };
         let Ok(file) = object::File::parse(&*bytes) else { return module };
         let lowest = file.segments().map(|segment| segment.address()).min().unwrap_or(0) / 4096 * 4096;
         module.bias =
             if file.kind() == ObjectKind::Executable && lowest != 0 { 0 } else { base - lowest.min(base) };
+        let executable = |segment: &object::Segment<'_, '_>| {
+            let object::SegmentFlags::Elf { p_flags, .. } = segment.flags() else { return false };
+            p_flags & object::elf::PF_X == object::elf::PF_X
+        };
+        module.code = file
+            .segments()
+            .filter(executable)
+            .filter_map(|segment| Some((segment.address(), segment.data().ok()?.to_vec())))
+            .collect();
         let symbols = file.symbols().chain(file.dynamic_symbols());
         module.variables = symbols
             .filter(|symbol| matches!(symbol.kind(), SymbolKind::Data) && symbol.is_definition())

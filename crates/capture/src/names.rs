@@ -1,5 +1,7 @@
 //! Names for the things of a recording.
 
+use std::rc::Rc;
+
 use hashbrown::HashMap;
 use reweave_trace::{Builder, Kind};
 
@@ -10,7 +12,7 @@ use crate::{Error, raw};
 
 /// Finds, and remembers, what things are called.
 pub(crate) struct Namer {
-    modules: Modules,
+    modules: Rc<Modules>,
     /// The names that were given out, and their ids.
     pub(crate) builder: Builder,
     sites: HashMap<u64, u32>,
@@ -24,7 +26,7 @@ pub(crate) struct Namer {
 }
 
 impl Namer {
-    pub(crate) fn new(modules: Modules) -> Namer {
+    pub(crate) fn new(modules: Rc<Modules>) -> Namer {
         Namer {
             modules,
             builder: Builder::new(),

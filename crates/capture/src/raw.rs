@@ -1,22 +1,21 @@
-//! A raw recording: its events one after another, with what their names stand for.
+//! A raw recording: its events one after another.
 //!
-//! The recorder in the program writes `.rw` blocks in which a variable is named by the number
-//! `address * 32 + bytes`, or `m<address>+<bytes>` where a block of the heap is born or dies, or `k<address>+<bytes>`
-//! for the stack of a thread that starts; a site is named by the address after its call; a lock and a condition variable
-//! by `[<generation>#]<address>`. Files are read block by block; one that was cut off ends at its last whole block.
+//! It is a magic word and blocks of slots, written by [`crate::Drain`]. One that was cut off ends at its last whole block.
 
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
 use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
 
-use reweave_wire::{
-    Block, CHUNK_BYTES, Chunk, ChunkKind, Columns, Damaged, Decoder, FileHeader, HEADER_BYTES, MAX_PAYLOAD,
-    Name, Op, Space, VERSION, Value, crc,
-};
+use reweave_wire::ring::{Slot, kind};
+use reweave_wire::{Op, Space};
 
-use crate::Error;
+use crate::coder::{MAX_BYTES, Sites};
+use crate::drain::{BLOCK_HEAD, RAW_MAGIC, sum};
+use crate::{Damaged, Error};
 
-/// What the name of a variable stands for.
+/// What an event is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Target {
     /// So many bytes of memory, from 1 to 8.
@@ -56,66 +55,83 @@ pub(crate) struct RawEvent {
     pub(crate) written: u64,
 }
 
-/// What the names of a recording stand for, by their ids.
-#[derive(Default)]
-struct Names {
-    threads: Vec<String>,
-    variables: Vec<Target>,
-    locks: Vec<Target>,
-    conditions: Vec<Target>,
-    sites: Vec<u64>,
-}
+/// How many decoded blocks may wait: they are decoded on another core.
+const BATCHES: usize = 4;
+/// The most bytes of a block.
+const MAX_BLOCK: usize = MAX_BYTES << 16;
 
 /// What reading a recording found beside its events.
 #[derive(Debug)]
 pub(crate) struct Whole {
-    /// The names of threads, by their numbers.
-    pub(crate) threads: Vec<String>,
-    /// Whether it has its end: the recorder had time to write it.
-    pub(crate) finished: bool,
+    /// How many threads there are.
+    pub(crate) threads: u32,
 }
 
-/// Reads a recording and gives `each` its events in order.
+/// Reads a recording and gives `each` its events in order. `copies` says of the addresses after two calls whether the
+/// program did nothing but prepare the second one in between.
 pub(crate) fn read(
     path: &Path,
+    copies: &dyn Fn(u64, u64) -> bool,
     mut each: impl FnMut(&RawEvent) -> Result<(), Error>,
 ) -> Result<Whole, Error> {
+    let mut reader = Reader { thread: 0, threads: 0, waiting: None, copies };
+    thread::scope(|scope| {
+        let (send, batches) = mpsc::sync_channel(BATCHES);
+        scope.spawn(move || {
+            if let Err(error) = decode(path, &mut |batch| send.send(Ok(batch)).is_ok()) {
+                // Whoever does not listen any more has an error of its own.
+                let _ = send.send(Err(error));
+            }
+        });
+        for batch in batches {
+            for slot in batch? {
+                reader.slot(path, slot, &mut each)?;
+            }
+        }
+        reader.end(&mut each)?;
+        Ok(Whole { threads: reader.threads })
+    })
+}
+
+/// Reads and decodes block after block, and passes each on until nobody wants the next.
+fn decode(path: &Path, each: &mut dyn FnMut(Vec<Slot>) -> bool) -> Result<(), Error> {
     let failed = |source| Error::Io { path: path.to_owned(), source };
     let mut input = BufReader::with_capacity(1 << 20, File::open(path).map_err(failed)?);
-    let mut header = [0; HEADER_BYTES];
-    if !fill(&mut input, &mut header).map_err(failed)? {
-        return Err(Error::damaged(path, "it is shorter than its header"));
+    let mut magic = [0; RAW_MAGIC.len()];
+    if !fill(&mut input, &mut magic).map_err(failed)? || magic != RAW_MAGIC {
+        return Err(Error::damaged(path, "it does not begin as recordings do"));
     }
-    let header = FileHeader::decode(&header).map_err(|Damaged(what)| Error::damaged(path, what))?;
-    if header.version != VERSION {
-        return Err(Error::damaged(path, "it has another version"));
-    }
-    let mut reader = Reader::default();
+    let mut sites = Sites::default();
+    let mut payload = Vec::new();
     loop {
-        let mut head = [0; CHUNK_BYTES];
+        let mut head = [0; BLOCK_HEAD];
         if !fill(&mut input, &mut head).map_err(failed)? {
-            return Ok(Whole { threads: reader.names.threads, finished: false });
+            return Ok(());
         }
-        let head = Chunk::decode(&head).map_err(|Damaged(what)| Error::damaged(path, what))?;
-        if head.kind == ChunkKind::Footer {
-            return Ok(Whole { threads: reader.names.threads, finished: true });
-        }
-        if head.payload as usize > MAX_PAYLOAD {
+        let [bytes, slots, low, high] = std::array::from_fn(|field| {
+            let word = head.get(4 * field..).and_then(|rest| rest.first_chunk());
+            word.map_or(0, |word| u32::from_le_bytes(*word))
+        });
+        if bytes as usize > MAX_BLOCK || slots > bytes {
             return Err(Error::damaged(path, "a block is larger than blocks may be"));
         }
-        reader.payload.resize(head.payload as usize, 0);
-        let mut payload = std::mem::take(&mut reader.payload);
+        payload.resize(bytes as usize, 0);
         if !fill(&mut input, &mut payload).map_err(failed)? {
-            return Ok(Whole { threads: reader.names.threads, finished: false });
+            return Ok(());
         }
-        if crc(&payload) != head.payload_crc {
+        if sum(&payload) != u64::from(high) << 32 | u64::from(low) {
             return Err(Error::damaged(path, "a block does not match its checksum"));
         }
-        reader.decode(&head, &payload).map_err(|Damaged(what)| Error::damaged(path, what))?;
-        reader.payload = payload;
-        reader
-            .give(&mut each)
-            .map_err(|error| error.unwrap_or_else(|| Error::damaged(path, "an id has no name")))?;
+        let (mut batch, mut at) = (Vec::with_capacity(slots as usize), 0);
+        for _ in 0..slots {
+            let (slot, next) =
+                sites.decode(&payload, at).map_err(|Damaged| Error::damaged(path, "a block ends early"))?;
+            at = next;
+            batch.push(slot);
+        }
+        if !each(batch) {
+            return Ok(());
+        }
     }
 }
 
@@ -128,137 +144,132 @@ fn fill(input: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// A block in memory, and all names so far.
-#[derive(Default)]
-struct Reader {
-    names: Names,
-    payload: Vec<u8>,
-    decoder: Box<Decoder>,
-    ops: Vec<Op>,
-    threads: Vec<u32>,
-    targets: Vec<u32>,
-    sites: Vec<u32>,
-    values: Vec<Value>,
+/// Makes events of slots.
+struct Reader<'c> {
+    thread: u32,
+    threads: u32,
+    /// An event that the next slot may belong to, and whether that is a write that a hook recorded.
+    waiting: Option<(RawEvent, bool)>,
+    copies: &'c dyn Fn(u64, u64) -> bool,
 }
 
-impl Reader {
-    fn decode(&mut self, head: &Chunk, payload: &[u8]) -> Result<(), Damaged> {
-        let block = Block::new(head, payload)?;
-        let mut names = block.names();
-        while let Some((space, name)) = names.next_name()? {
-            self.names.add(space, &name)?;
+impl Reader<'_> {
+    #[inline]
+    fn slot(
+        &mut self,
+        path: &Path,
+        slot: Slot,
+        each: &mut impl FnMut(&RawEvent) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match slot.kind() {
+            kind::SWITCH => {
+                self.end(each)?;
+                self.thread = u32::try_from(slot.target()).unwrap_or(0);
+                self.threads = self.threads.max(self.thread + 1);
+                Ok(())
+            }
+            kind::MORE => match self.waiting.take() {
+                Some((mut event, _)) => {
+                    event.written = slot.0[2];
+                    each(&event)
+                }
+                None => Err(Error::damaged(path, "a part of an event has no event")),
+            },
+            _ => {
+                let event = self
+                    .event(slot)
+                    .ok_or_else(|| Error::damaged(path, "an event is not one that a recorder writes"))?;
+                self.give(event, slot.kind() & 0xF0 == kind::WRITE, each)
+            }
         }
-        let count = block.events();
-        self.ops.resize(count, Op::Skip);
-        for column in [&mut self.threads, &mut self.targets, &mut self.sites] {
-            column.resize(count, 0);
+    }
+
+    /// Passes an event on, after the one that waited; or before it, where that writes what this one reads.
+    #[inline]
+    fn give(
+        &mut self,
+        event: RawEvent,
+        by_hook: bool,
+        each: &mut impl FnMut(&RawEvent) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if let Some((mut waiting, told_early)) = self.waiting.take() {
+            if told_early
+                && event.op == Op::Read
+                && length(&event) == length(&waiting)
+                && (self.copies)(waiting.code, event.code)
+            {
+                each(&event)?;
+                waiting.written = event.read;
+                return each(&waiting);
+            }
+            each(&waiting)?;
         }
-        let mut columns = Columns {
-            ops: &mut self.ops,
-            threads: &mut self.threads,
-            targets: &mut self.targets,
-            sites: &mut self.sites,
+        if by_hook || event.op == Op::Update {
+            self.waiting = Some((event, by_hook));
+            return Ok(());
+        }
+        each(&event)
+    }
+
+    fn end(&mut self, each: &mut impl FnMut(&RawEvent) -> Result<(), Error>) -> Result<(), Error> {
+        self.waiting.take().map_or(Ok(()), |(event, _)| each(&event))
+    }
+
+    #[inline]
+    fn event(&self, slot: Slot) -> Option<RawEvent> {
+        let [_, target, value] = slot.0;
+        let mut event = RawEvent {
+            thread: self.thread,
+            op: Op::Skip,
+            target: Target::None,
+            code: slot.code(),
+            read: 0,
+            written: 0,
         };
-        self.decoder.events(&block, &mut columns)?;
-        self.values.clear();
-        if block.has_values() {
-            let values = &mut self.values;
-            self.decoder.values(&block, &columns, &mut |op: Op, read, written| {
-                values.extend(op.carries_read().then_some(read));
-                values.extend(op.carries_written().then_some(written));
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Gives each event; an error without a reason is an id without a name.
-    fn give(&self, each: &mut impl FnMut(&RawEvent) -> Result<(), Error>) -> Result<(), Option<Error>> {
-        let mut values = self.values.iter();
-        let columns = self.ops.iter().zip(&self.threads).zip(&self.targets).zip(&self.sites);
-        for (((&op, &thread), &target), &site) in columns {
-            let mut value = |there: bool| match values.next() {
-                Some(Value::Number(number)) if there => *number,
-                _ => 0,
+        if slot.kind() < kind::OTHERS {
+            let (class, size) = (slot.kind() & 0xF0, slot.kind() & 15);
+            event.op = *[Op::Read, Op::Write, Op::Write, Op::AtomicRead, Op::AtomicWrite, Op::Update]
+                .get(usize::from(class >> 4))?;
+            event.target = match slot.detail() {
+                0 if (1..=8).contains(&size) => Target::Bytes { at: target, length: size },
+                what => Target::StandIn { at: target, what: stand_in(what)? },
             };
-            let read = if op.carries_read() { value(true) } else { 0 };
-            let written = if op.carries_written() { value(true) } else { 0 };
-            let event = RawEvent {
-                thread,
-                op,
-                target: self.names.target(op, target).ok_or(None)?,
-                code: *self.names.sites.get(site as usize).ok_or(None)?,
-                read,
-                written,
-            };
-            self.names.threads.get(thread as usize).ok_or(None)?;
-            each(&event).map_err(Some)?;
+            let reads = event.op.carries_read();
+            (event.read, event.written) = if reads { (value, 0) } else { (0, value) };
+            return Some(event);
         }
-        Ok(())
+        if slot.kind() == kind::STACK {
+            event.op = Op::Alloc;
+            event.target = Target::Stack { at: target, length: value };
+            return Some(event);
+        }
+        event.op = Op::from_code(slot.kind() - kind::OPERATION)?;
+        event.target = match event.op.space() {
+            Some(Space::Variable) => Target::Heap { at: target, length: value },
+            Some(Space::Lock | Space::Condition) => {
+                Target::Sync { at: target, generation: u32::try_from(value).ok()? }
+            }
+            Some(Space::Thread) => Target::Thread(u32::try_from(target).ok()?),
+            _ => Target::None,
+        };
+        Some(event)
     }
 }
 
-impl Names {
-    fn add(&mut self, space: Space, name: &Name<'_>) -> Result<(), Damaged> {
-        let stem = [name.shared, name.rest].concat();
-        let stem = std::str::from_utf8(&stem).map_err(|_| Damaged("a name is not text"))?;
-        let unknown = Damaged("a name is not one that a recorder gives");
-        match (space, name.number) {
-            (Space::Thread, number) => {
-                self.threads
-                    .push(format!("{stem}{}", number.map(|number| number.to_string()).unwrap_or_default()));
-            }
-            (Space::Site, Some(number)) if stem.is_empty() => self.sites.push(number),
-            (Space::Variable, Some(number)) if stem.is_empty() => {
-                self.variables.push(numbered(number).ok_or(unknown)?);
-            }
-            (Space::Variable, Some(length)) => {
-                let (kind, at) =
-                    stem.strip_suffix('+').and_then(|stem| stem.split_at_checked(1)).ok_or(unknown)?;
-                let at = at.parse().map_err(|_| unknown)?;
-                self.variables.push(match kind {
-                    "m" => Target::Heap { at, length },
-                    "k" => Target::Stack { at, length },
-                    _ => return Err(unknown),
-                });
-            }
-            (Space::Lock, Some(at)) => self.locks.push(sync(stem, at).ok_or(unknown)?),
-            (Space::Condition, Some(at)) => self.conditions.push(sync(stem, at).ok_or(unknown)?),
-            _ => return Err(unknown),
-        }
-        Ok(())
-    }
-
-    fn target(&self, op: Op, id: u32) -> Option<Target> {
-        let id = id as usize;
-        match op.space() {
-            Some(Space::Variable) => self.variables.get(id).copied(),
-            Some(Space::Lock) => self.locks.get(id).copied(),
-            Some(Space::Condition) => self.conditions.get(id).copied(),
-            Some(Space::Thread) => self.threads.get(id).map(|_| Target::Thread(id as u32)),
-            Some(_) => None,
-            None => Some(Target::None),
-        }
+fn length(event: &RawEvent) -> u8 {
+    match event.target {
+        Target::Bytes { length, .. } => length,
+        _ => 0,
     }
 }
 
-/// What a number that names a variable stands for.
-fn numbered(number: u64) -> Option<Target> {
-    let at = number >> 5;
-    Some(match number & 31 {
-        length @ 1..=8 => Target::Bytes { at, length: length as u8 },
-        16 => Target::StandIn { at, what: StandIn::Semaphore },
-        17 => Target::StandIn { at, what: StandIn::Barrier },
-        18 => Target::StandIn { at, what: StandIn::Once },
-        19 => Target::StandIn { at, what: StandIn::Futex },
+/// What a variable that is no memory stands for, by the number that the recorder gives it.
+fn stand_in(what: u8) -> Option<StandIn> {
+    Some(match what {
+        16 => StandIn::Semaphore,
+        17 => StandIn::Barrier,
+        18 => StandIn::Once,
+        19 => StandIn::Futex,
         _ => return None,
     })
-}
-
-fn sync(stem: &str, at: u64) -> Option<Target> {
-    let generation = match stem.strip_suffix('#') {
-        Some(generation) => generation.parse().ok()?,
-        None if stem.is_empty() => 0,
-        None => return None,
-    };
-    Some(Target::Sync { at, generation })
 }

@@ -6,10 +6,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use reweave_capture::{Summary, convert};
+use reweave_capture::{Summary, convert, write_raw};
 use reweave_format::{Error, TraceWriter};
 use reweave_trace::{Builder, Event, EventValues, Names, Op as TraceOp, Value as TraceValue};
-use reweave_wire::{Claims, Encoder, Event as WireEvent, FileHeader, Op, Space, VERSION, Value};
+use reweave_wire::Op;
+use reweave_wire::ring::{Slot, kind};
 
 /// An access, birth or death in memory.
 #[derive(Clone, Copy, Debug)]
@@ -76,26 +77,27 @@ fn run(random: &mut Random, unseen: bool) -> Vec<Step> {
 
 /// Writes steps as the recorder does; the site of each is its number.
 fn write(path: &Path, steps: &[Step]) {
-    let mut encoder = Encoder::new(vec![0; 1 << 20]);
-    for name in ["main", "T1", "T2"] {
-        encoder.define(Space::Thread, name.as_bytes()).unwrap();
-    }
+    let mut slots: Vec<Slot> = (0..3).map(|thread| Slot::new(kind::SWITCH, 0, 0, thread, 0)).collect();
     for (number, step) in steps.iter().enumerate() {
-        let site = encoder.define_number(Space::Site, number as u64 + 1).unwrap();
-        let target = match step.op {
-            Op::Alloc | Op::Free => {
-                encoder.define(Space::Variable, format!("m{}+{}", step.at, step.length).as_bytes()).unwrap()
+        let &Step { thread, op, at, length, read, written } = step;
+        let code = number as u64 + 1;
+        slots.push(Slot::new(kind::SWITCH, 0, 0, u64::from(thread), 0));
+        let access = |class: u8, value| Slot::new(class + length as u8, 0, code, at, value);
+        match op {
+            Op::Alloc | Op::Free => slots.push(Slot::operation(op, code, at, length)),
+            Op::Read => slots.push(access(kind::READ, read)),
+            // Hooks write the whole aligned word; where an access crosses one, the value itself.
+            Op::Write if at % 8 + length <= 8 => slots.push(access(kind::WRITE, written << (8 * (at % 8)))),
+            Op::Write => slots.push(access(kind::WRITTEN, written)),
+            Op::AtomicRead => slots.push(access(kind::ATOMIC_READ, read)),
+            Op::AtomicWrite => slots.push(access(kind::ATOMIC_WRITE, written)),
+            _ => {
+                slots.push(access(kind::UPDATE, read));
+                slots.push(Slot::new(kind::MORE, 0, 0, 0, written));
             }
-            _ => encoder.define_number(Space::Variable, step.at << 5 | step.length).unwrap(),
-        };
-        let Step { thread, op, .. } = *step;
-        let (read, written) = (Value::Number(step.read), Value::Number(step.written));
-        encoder.event(&WireEvent { thread, op, target, site, read, written }).unwrap();
+        }
     }
-    let mut bytes =
-        FileHeader { version: VERSION, claims: Claims(0), tentative: Claims(0) }.encode().to_vec();
-    encoder.close(&mut |piece: &[u8]| bytes.extend_from_slice(piece));
-    std::fs::write(path, bytes).unwrap();
+    write_raw(path, &slots).unwrap();
 }
 
 /// Keeps what it is given, in a builder, with the number of the step of each event.

@@ -4,7 +4,7 @@
 //! written is known at the thread's next hook, so a write waits as [`Pending`] until then, and nothing is recorded in
 //! between. gcc tells of a structure's copy as a write and then a read, both before it copies: see [`copies`].
 
-use reweave_wire::{Op, Value};
+use reweave_wire::{Op, only_prepares};
 
 use crate::policy::Step;
 use crate::recording::{Inside, Pending};
@@ -46,19 +46,15 @@ pub(crate) fn pieces(at: usize, length: usize, mut each: impl FnMut(usize, usize
 }
 
 impl Inside {
-    /// Records an access of up to eight bytes.
-    #[inline(always)]
-    pub(crate) fn access(&mut self, op: Op, at: usize, length: usize, code: usize, values: (u64, u64)) {
-        let target = self.core().out.variable((at as u64) << 5 | length as u64);
-        self.event(op, target, code, Value::Number(values.0), Value::Number(values.1));
-    }
-
     /// Records the write that was announced last: it has happened by now.
     #[inline(always)]
     pub(crate) fn settle(&mut self) {
-        if let Some(pending) = self.core().pending.take() {
+        let core = self.core();
+        core.log.settle();
+        if let Some(pending) = core.pending.take() {
             self.written(pending.at, pending.length, pending.code);
         }
+        self.core().log.publish_much();
     }
 
     /// Records a write of what is there now.
@@ -78,6 +74,17 @@ impl Inside {
             self.access(Op::Read, at, length, code, (value, 0));
         });
     }
+
+    /// Whether the program has not done yet what it announced last, but copies to there what it reads now.
+    fn copies(&mut self, length: usize, code: usize) -> bool {
+        let core = self.core();
+        let (bytes, first) = match (core.pending, core.log.pending()) {
+            (Some(pending), _) => (pending.length, pending.code),
+            (None, Some(slot)) => (usize::from(slot.kind() & 15), slot.code() as usize),
+            (None, None) => return false,
+        };
+        bytes == length && copies(first, code)
+    }
 }
 
 /// The program is about to read.
@@ -87,11 +94,7 @@ pub(crate) fn read(at: usize, length: usize, code: usize) {
         return;
     }
     let Some(mut inside) = Inside::enter() else { return };
-    if let Some(pending) = inside.core().pending
-        && pending.length == length
-        && load(pending.at, length.min(8)) == pending.before
-        && copies(pending.code, code)
-    {
+    if inside.copies(length, code) {
         // The write stays announced, and follows what it copies.
         inside.observed(at, length, code);
         return;
@@ -110,8 +113,7 @@ pub(crate) fn write(at: usize, length: usize, code: usize) {
     let Some(mut inside) = Inside::enter() else { return };
     inside.settle();
     inside.point(Step::Access);
-    let before = load(at, length.min(8));
-    inside.core().pending = Some(Pending { at, length, code, before });
+    inside.core().pending = Some(Pending { at, length, code });
 }
 
 /// Whether no instruction between the two calls, from the return of the first to the second one's, can store to
@@ -125,53 +127,6 @@ fn copies(first: usize, second: usize) -> bool {
     // SAFETY: both are addresses of code that called us, in one function and close to each other.
     let code = unsafe { core::slice::from_raw_parts(first as *const u8, length) };
     only_prepares(code)
-}
-
-/// Whether `code` only moves between registers, loads, and calls at its end.
-fn only_prepares(mut code: &[u8]) -> bool {
-    loop {
-        // A direct call, or one through a table.
-        match *code {
-            [0xE8, _, _, _, _] | [0xFF, 0x15, _, _, _, _] | [0x67, 0xE8, _, _, _, _] => return true,
-            _ => {}
-        }
-        let rex = code.first().is_some_and(|byte| byte & 0xF0 == 0x40);
-        let wide = rex && code.first().is_some_and(|byte| byte & 8 != 0);
-        let rest = if rex { code.get(1..).unwrap_or_default() } else { code };
-        let length = match *rest {
-            // lea, and a load, to a register.
-            [0x8D | 0x8B, mode, ..] => 1 + operand(mode, rest.get(2).copied()),
-            // A move between registers; to memory it would be a store.
-            [0x89, mode, ..] if mode >= 0xC0 => 2,
-            // A constant to a register.
-            [0xB8..=0xBF, ..] => {
-                if wide {
-                    9
-                } else {
-                    5
-                }
-            }
-            // xor of two registers.
-            [0x31, mode, ..] if mode >= 0xC0 => 2,
-            _ => return false,
-        };
-        let Some(next) = code.get(length + usize::from(rex)..) else { return false };
-        code = next;
-    }
-}
-
-/// The length of an operand, its first byte included.
-fn operand(mode: u8, scale: Option<u8>) -> usize {
-    let (kind, register) = (mode >> 6, mode & 7);
-    let scaled = usize::from(kind != 3 && register == 4);
-    let offset = match kind {
-        0 if register == 5 => 4,
-        0 if scaled == 1 && scale.is_some_and(|scale| scale & 7 == 5) => 4,
-        1 => 1,
-        2 => 4,
-        _ => 0,
-    };
-    1 + scaled + offset
 }
 
 #[cfg(test)]
@@ -201,32 +156,5 @@ mod tests {
             assert_eq!(value.to_le_bytes()[..length], bytes[..length]);
             assert!(value.to_le_bytes()[length..].iter().all(|&byte| byte == 0));
         }
-    }
-
-    #[test]
-    fn a_store_between_two_calls_is_noticed() {
-        let call = [0xE8, 1, 2, 3, 4];
-        let prepares: [&[u8]; 6] = [
-            &[],
-            &[0x48, 0x8D, 0x3D, 9, 9, 9, 9],       // lea rdi, [rip + …]
-            &[0xBE, 32, 0, 0, 0],                  // mov esi, 32
-            &[0x48, 0x8D, 0x7C, 0x24, 8],          // lea rdi, [rsp + 8]
-            &[0x48, 0x89, 0xDF],                   // mov rdi, rbx
-            &[0x48, 0x8B, 0x7D, 0xF0, 0x31, 0xC0], // mov rdi, [rbp - 16]; xor eax, eax
-        ];
-        for code in prepares {
-            assert!(only_prepares(&[code, &call].concat()), "{code:x?}");
-        }
-        let stores: [&[u8]; 4] = [
-            &[0x48, 0x89, 0x03],       // mov [rbx], rax
-            &[0xC7, 0x03, 1, 0, 0, 0], // mov dword [rbx], 1
-            &[0x89, 0x05, 1, 2, 3, 4], // mov [rip + …], eax
-            &[0x0F, 0x29, 0x07],       // movaps [rdi], xmm0
-        ];
-        for code in stores {
-            assert!(!only_prepares(&[code, &call].concat()), "{code:x?}");
-            assert!(!only_prepares(&[prepares[1], code, &call].concat()));
-        }
-        assert!(!only_prepares(&[0xE8, 1, 2]));
     }
 }

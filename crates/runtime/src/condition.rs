@@ -3,7 +3,7 @@
 //! They are modelled whole: the real one is used only by threads that are not recorded. A wait is recorded as release,
 //! wait, acquire, where the wait itself is its return.
 
-use reweave_wire::{Op, Space};
+use reweave_wire::Op;
 
 use crate::export::export;
 use crate::policy::Step;
@@ -24,12 +24,11 @@ fn clock_key(condition: usize) -> u64 {
 
 impl Inside {
     fn condition_event(&mut self, op: Op, at: usize, code: usize) {
-        let mut named: Named = self.core().conditions.entry(at as u64).copied().unwrap_or_default();
-        let name = self.name(Space::Condition, at, &mut named);
-        if let Some(room) = self.core().conditions.entry(at as u64) {
-            *room = named;
-        }
-        self.plain(op, name, code);
+        let generation = self.core().conditions.entry(at as u64).map_or(0, |named| {
+            named.used = true;
+            named.generation
+        });
+        self.operation(op, at, u64::from(generation), code);
     }
 
     fn clock_of(&mut self, condition: usize) -> usize {
@@ -95,9 +94,9 @@ fn renewed(condition: usize, even_clock: bool) {
     let Some(mut inside) = Inside::enter() else { return };
     inside.settle();
     if let Some(named) = inside.core().conditions.entry(condition as u64)
-        && named.name != 0
+        && named.used
     {
-        *named = Named { name: 0, generation: named.generation + 1 };
+        *named = Named { used: false, generation: named.generation + 1 };
     }
     if let Some(clock) = inside.core().counters.entry(clock_key(condition)) {
         *clock = if even_clock { EVEN_CLOCK } else { 0 };

@@ -4,6 +4,7 @@ use core::ffi::CStr;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicU8};
 
+use crate::log::Log;
 use crate::policy::Kind;
 use crate::sys;
 
@@ -14,11 +15,9 @@ static PATH: [AtomicU8; NAME_BYTES] = [const { AtomicU8::new(0) }; NAME_BYTES];
 
 /// What was asked for.
 pub(crate) struct Config {
-    pub(crate) file: i32,
+    pub(crate) log: Log,
     pub(crate) seed: u64,
     pub(crate) policy: Kind,
-    pub(crate) max_events: u64,
-    pub(crate) max_bytes: u64,
     /// In nanoseconds; 0 never.
     pub(crate) timeout: u64,
 }
@@ -67,22 +66,31 @@ pub(crate) fn read(arguments: usize, environment: *const *const core::ffi::c_cha
         sys::execute_again(arguments, environment as usize);
     }
     remember(path);
-    let file = sys::open(with_ending(b"").as_slice(), sys::CREATE_NEW);
-    // A file that is there belongs to another process: the one that this one was started by.
-    let file = i32::try_from(file).ok().filter(|&file| file >= 0)?;
+    let log = Log::map(ring(variable(environment, b"REWEAVE_RING")?)?)?;
+    let claim = sys::open(with_ending(b".note").as_slice(), sys::CREATE_NEW);
+    // A note that is there belongs to another process: the one that this one was started by.
+    sys::close(i32::try_from(claim).ok().filter(|&file| file >= 0)?);
     let policy = match variable(environment, b"REWEAVE_POLICY") {
         Some(policy) if policy.starts_with(b"pct") => Kind::Pct,
         Some(policy) if policy.starts_with(b"plain") => Kind::Plain,
         _ => Kind::Random,
     };
     Some(Config {
-        file: sys::out_of_the_way(file),
+        log,
         seed: number(environment, b"REWEAVE_SEED").unwrap_or(0),
         policy,
-        max_events: number(environment, b"REWEAVE_MAX_EVENTS").unwrap_or(u64::MAX),
-        max_bytes: number(environment, b"REWEAVE_MAX_SIZE").unwrap_or(u64::MAX),
         timeout: number(environment, b"REWEAVE_TIMEOUT_MS").unwrap_or(0).saturating_mul(1_000_000),
     })
+}
+
+/// Opens the ring.
+fn ring(path: &[u8]) -> Option<i32> {
+    let mut name = [0; NAME_BYTES];
+    name.get_mut(..path.len())?.copy_from_slice(path);
+    if path.len() >= NAME_BYTES {
+        return None;
+    }
+    i32::try_from(sys::open(&name, sys::RDWR)).ok().filter(|&file| file >= 0)
 }
 
 fn remember(path: &[u8]) {

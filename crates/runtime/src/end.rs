@@ -4,7 +4,6 @@ use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use crate::config;
-use crate::output::Stop;
 use crate::recording::Inside;
 use crate::sched::key;
 use crate::signals;
@@ -24,17 +23,7 @@ pub(crate) fn finish(inside: &mut Inside) {
     }
     // Whatever comes now, such as a fault of the write that is still to be read, finds nothing to do.
     inside.settle();
-    let out = &mut inside.core().out;
-    out.finish();
-    let mut note = Text::<128>::new();
-    match out.stopped() {
-        None => {}
-        Some(Stop::Events) => _ = note.push(b"stopped max-events\n"),
-        Some(Stop::Bytes) => _ = note.push(b"stopped max-size\n"),
-        Some(Stop::Failed(error)) => _ = note.push(b"stopped error ").number(error as u64).push(b"\n"),
-    }
-    note.push(b"events ").number(out.events()).push(b"\n");
-    config::note(note.bytes());
+    inside.core().log.finish();
     config::save_modules();
 }
 
@@ -42,7 +31,7 @@ pub(crate) fn finish(inside: &mut Inside) {
 pub(crate) fn flush() {
     if let Some(mut inside) = Inside::enter() {
         inside.settle();
-        inside.core().out.close();
+        inside.core().log.publish();
     }
 }
 

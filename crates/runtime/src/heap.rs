@@ -3,11 +3,10 @@
 //! libc's own functions do the work, under the names that are not interposed. Nothing is scheduled here: the caller may
 //! be libc itself, with a lock of its own held.
 
-use reweave_wire::{Op, Space};
+use reweave_wire::Op;
 
 use crate::export::export;
 use crate::recording::Inside;
-use crate::text::Text;
 use crate::thread::{self, GIVE_BACK};
 
 unsafe extern "C" {
@@ -41,27 +40,20 @@ fn allocated(at: usize, size: usize, code: usize) {
 impl Inside {
     fn allocated(&mut self, at: usize, size: usize, code: usize) {
         self.settle();
-        let mut name = Text::<48>::new();
-        name.push(b"m").number(at as u64).push(b"+").number(size as u64);
-        let target = self.core().out.name(Space::Variable, name.bytes());
-        if let Some(known) = self.core().counters.entry(object(at)) {
-            *known = u64::from(target) + 1;
-        }
         if let Some(known) = self.core().counters.entry(size_of_block(at)) {
-            *known = size as u64;
+            *known = size as u64 + 1;
         }
-        self.plain(Op::Alloc, target, code);
+        self.operation(Op::Alloc, at, size as u64, code);
     }
 
     /// Records the end of a block that was seen to be allocated.
     fn freed(&mut self, at: usize, code: usize) {
         self.settle();
-        if let Some(known) = self.core().counters.get(object(at))
+        if let Some(known) = self.core().counters.get(size_of_block(at))
             && *known != 0
         {
-            let target = (*known - 1) as u32;
             *known = 0;
-            self.plain(Op::Free, target, code);
+            self.operation(Op::Free, at, 0, code);
         }
     }
 
@@ -82,12 +74,7 @@ impl Inside {
     }
 }
 
-/// The key of a block among the numbers that stand for things.
-fn object(at: usize) -> u64 {
-    (at as u64) << 5 | 31
-}
-
-/// The key of its size.
+/// The key, among the numbers that stand for things, of the size of a block that is there, plus one.
 fn size_of_block(at: usize) -> u64 {
     (at as u64) << 5 | 26
 }
@@ -144,7 +131,8 @@ extern "C" fn realloc(at: usize, size: usize, code: usize) -> usize {
         if let Some(mut inside) = Inside::enter() {
             inside.settle();
             // What the program asked for, without what it got beyond that: the rest is nobody's.
-            let asked = inside.core().counters.get(size_of_block(at)).map_or(length, |asked| *asked as usize);
+            let asked = inside.core().counters.get(size_of_block(at)).filter(|asked| **asked != 0);
+            let asked = asked.map_or(length, |asked| *asked as usize - 1);
             inside.observed(at, length.min(asked), code);
             inside.written(new, length.min(asked), code);
         }

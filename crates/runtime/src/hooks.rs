@@ -1,7 +1,19 @@
 //! The interface of ThreadSanitizer: plain accesses and functions.
+//!
+//! Most accesses are recorded right here, in a dozen instructions: the slot is written, and counts once the cursor is
+//! moved behind it. A write's value is read by the thread's next hook, which finds the slot in the head. Where the limit is
+//! reached, or an access is not aligned, the function behind takes over. A signal's handler may come between any two
+//! instructions; then the hook begins anew ([`crate::signals`]), which is why it lies within a fixed number of bytes and
+//! changes nothing that counts before the cursor.
 
 use crate::access::{read, write};
 use crate::export::export;
+
+/// Each hook begins at a multiple of this and is no longer.
+pub(crate) const HOOK_BYTES: usize = 128;
+
+/// The instruction after which a hook is over.
+pub(crate) const RETURN: u64 = 0xC3;
 
 /// Hooks of one size each.
 macro_rules! hooks {
@@ -13,17 +25,94 @@ macro_rules! hooks {
     )* };
 }
 
+/// Hooks that record by themselves. `before` is what is special at their start, `$value` what gets the value, if anything.
+macro_rules! quick {
+    ($($name:ident: $kind:literal, $before:literal, $value:literal, $slow:ident;)*) => {
+        #[cfg(not(test))]
+        core::arch::global_asm!(
+            ".section reweave_hooks,\"ax\",@progbits",
+            ".balign 128",
+            $(
+                ".balign 128",
+                concat!(".weak ", stringify!($name)),
+                concat!(".type ", stringify!($name), ",@function"),
+                concat!(stringify!($name), ":"),
+                "mov rax, qword ptr fs:[reweave_log@tpoff]",
+                $before,
+                "mov rdx, [rax]",
+                "cmp rdx, [rax + 8]",
+                "jae 3f",
+                "mov r9, [rax + 16]",
+                "test r9, r9",
+                "jnz 2f",
+                "1:",
+                "mov rcx, [rsp]",
+                concat!("movabs r10, ", $kind),
+                "or rcx, r10",
+                "mov [rdx + 8], rdi",
+                "mov [rdx], rcx",
+                $value,
+                "add rdx, 24",
+                "mov [rax], rdx",
+                "ret",
+                "2:",
+                "mov r10, [r9 + 8]",
+                "and r10, -8",
+                "mov r10, [r10]",
+                "mov qword ptr [rax + 16], 0",
+                "mov [r9 + 16], r10",
+                "jmp 1b",
+                "3:",
+                "mov rsi, [rsp]",
+                concat!("jmp {", stringify!($slow), "}"),
+                concat!(".size ", stringify!($name), ", . - ", stringify!($name)),
+                // A hook that is too long does not assemble.
+                concat!(".org ", stringify!($name), " + 128"),
+            )*
+            ".text",
+            read_1 = sym read_1, read_2 = sym read_2, read_4 = sym read_4, read_8 = sym read_8,
+            write_1 = sym write_1, write_2 = sym write_2, write_4 = sym write_4, write_8 = sym write_8,
+        );
+    };
+}
+
+quick! {
+    __tsan_read1: "0x0100000000000000", "", "movzx r8d, byte ptr [rdi]\nmov [rdx + 16], r8", read_1;
+    __tsan_read2: "0x0200000000000000", "", "movzx r8d, word ptr [rdi]\nmov [rdx + 16], r8", read_2;
+    __tsan_read4: "0x0400000000000000", "", "mov r8d, [rdi]\nmov [rdx + 16], r8", read_4;
+    __tsan_read8: "0x0800000000000000", "", "mov r8, [rdi]\nmov [rdx + 16], r8", read_8;
+    __tsan_write1: "0x1100000000000000", "", "mov [rax + 16], rdx", write_1;
+    __tsan_write2: "0x1200000000000000", "test dil, 1\njnz 3f", "mov [rax + 16], rdx", write_2;
+    __tsan_write4: "0x1400000000000000", "test dil, 3\njnz 3f", "mov [rax + 16], rdx", write_4;
+    __tsan_write8: "0x1800000000000000", "test dil, 7\njnz 3f", "mov [rax + 16], rdx", write_8;
+}
+
+/// Where the hooks are that record by themselves.
+#[cfg(not(test))]
+pub(crate) fn range() -> (usize, usize) {
+    unsafe extern "C" {
+        static __start_reweave_hooks: u8;
+        static __stop_reweave_hooks: u8;
+    }
+    (&raw const __start_reweave_hooks as usize, &raw const __stop_reweave_hooks as usize)
+}
+
+#[cfg(test)]
+pub(crate) fn range() -> (usize, usize) {
+    (0, 0)
+}
+
 hooks! {
-    read_1: read 1, __tsan_read1 __tsan_read1_pc __tsan_volatile_read1;
-    read_2: read 2, __tsan_read2 __tsan_unaligned_read2 __tsan_volatile_read2 __tsan_unaligned_volatile_read2;
-    read_4: read 4, __tsan_read4 __tsan_unaligned_read4 __tsan_volatile_read4 __tsan_unaligned_volatile_read4;
-    read_8: read 8, __tsan_read8 __tsan_unaligned_read8 __tsan_volatile_read8 __tsan_unaligned_volatile_read8
+    read_1: read 1, __tsan_read1_pc __tsan_volatile_read1;
+    read_2: read 2, __tsan_unaligned_read2 __tsan_volatile_read2 __tsan_unaligned_volatile_read2;
+    read_4: read 4, __tsan_unaligned_read4 __tsan_volatile_read4 __tsan_unaligned_volatile_read4;
+    read_8: read 8, __tsan_unaligned_read8 __tsan_volatile_read8 __tsan_unaligned_volatile_read8
         __tsan_vptr_read;
     read_16: read 16, __tsan_read16 __tsan_unaligned_read16 __tsan_volatile_read16 __tsan_unaligned_volatile_read16;
-    write_1: write 1, __tsan_write1 __tsan_volatile_write1;
-    write_2: write 2, __tsan_write2 __tsan_unaligned_write2 __tsan_volatile_write2 __tsan_unaligned_volatile_write2;
-    write_4: write 4, __tsan_write4 __tsan_unaligned_write4 __tsan_volatile_write4 __tsan_unaligned_volatile_write4;
-    write_8: write 8, __tsan_write8 __tsan_unaligned_write8 __tsan_volatile_write8 __tsan_unaligned_volatile_write8;
+    write_1: write 1, __tsan_volatile_write1;
+    write_2: write 2, __tsan_unaligned_write2 __tsan_volatile_write2 __tsan_unaligned_volatile_write2;
+    write_4: write 4, __tsan_unaligned_write4 __tsan_volatile_write4 __tsan_unaligned_volatile_write4;
+    write_8: write 8, __tsan_unaligned_write8 __tsan_volatile_write8 __tsan_unaligned_volatile_write8;
     write_16: write 16, __tsan_write16 __tsan_unaligned_write16 __tsan_volatile_write16
         __tsan_unaligned_volatile_write16;
     update_1: update 1, __tsan_read_write1;

@@ -3,7 +3,7 @@
 //! The real lock is taken too, always by trying: what it says decides, so that kinds of locks, errors and locks shared
 //! with other processes stay as they are. A thread that does not get it is blocked by the scheduler instead.
 
-use reweave_wire::{Op, Space};
+use reweave_wire::Op;
 
 use crate::export::export;
 use crate::policy::Step;
@@ -41,8 +41,8 @@ impl Inside {
     }
 
     fn lock_event(&mut self, op: Op, at: usize, lock: &mut Lock, code: usize) {
-        let name = self.name(Space::Lock, at, &mut lock.named);
-        self.plain(op, name, code);
+        lock.named.used = true;
+        self.operation(op, at, u64::from(lock.named.generation), code);
     }
 
     /// Notes and records that this thread has the lock.
@@ -51,7 +51,7 @@ impl Inside {
         let mine = self.me.index() as u32 + 1;
         if lock.holder != 0 && lock.holder != mine || hold == Hold::Exclusive && lock.shared > 0 {
             // The real lock is free: the one that was held here is gone, with the memory that it was in.
-            let named = crate::recording::Named { name: 0, generation: lock.named.generation + 1 };
+            let named = crate::recording::Named { used: false, generation: lock.named.generation + 1 };
             lock = Lock { named, ..Lock::default() };
         }
         let op = match hold {
@@ -204,8 +204,8 @@ fn renewed(at: usize) {
     if let Some(mut inside) = Inside::enter() {
         inside.settle();
         let mut lock = inside.lock(at);
-        if lock.named.name != 0 {
-            lock.named.name = 0;
+        if lock.named.used {
+            lock.named.used = false;
             lock.named.generation += 1;
             inside.set_lock(at, Lock { named: lock.named, ..Lock::default() });
         }

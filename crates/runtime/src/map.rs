@@ -1,4 +1,4 @@
-//! A hash map in memory of our own, and a cache that forgets.
+//! A hash map in memory of our own.
 
 use core::marker::PhantomData;
 
@@ -100,38 +100,6 @@ fn find<V>(slots: &[(u64, V)], key: u64) -> Option<usize> {
     })
 }
 
-/// The last number of each of many keys. Where two keys share a place, the older one is forgotten.
-pub(crate) struct Cache {
-    slots: Array<(u64, u32)>,
-}
-
-impl Cache {
-    /// Room for `length` keys, a power of two.
-    pub(crate) fn new(length: usize) -> Cache {
-        Cache { slots: Array::zeroed(length) }
-    }
-
-    #[inline]
-    fn slot(&mut self, key: u64) -> Option<&mut (u64, u32)> {
-        let slots = self.slots.as_mut();
-        let place = hash(key) & slots.len().wrapping_sub(1);
-        slots.get_mut(place)
-    }
-
-    /// The number of `key`, unless it is forgotten.
-    #[inline]
-    pub(crate) fn get(&mut self, key: u64) -> Option<u32> {
-        self.slot(key).filter(|slot| slot.0 == key).map(|slot| slot.1)
-    }
-
-    #[inline]
-    pub(crate) fn set(&mut self, key: u64, number: u32) {
-        if let Some(slot) = self.slot(key) {
-            *slot = (key, number);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
@@ -155,17 +123,5 @@ mod tests {
             assert_eq!(ours.get(key).copied(), Some(value));
         }
         assert_eq!(ours.get(3), None);
-    }
-
-    #[test]
-    fn a_cache_forgets_but_never_mistakes() {
-        let mut cache = Cache::new(16);
-        for key in 1..1_000u64 {
-            cache.set(key, key as u32);
-            assert_eq!(cache.get(key), Some(key as u32));
-        }
-        let kept: Vec<u64> = (1..1_000).filter(|&key| cache.get(key).is_some()).collect();
-        assert_eq!(kept.len(), 16);
-        assert!(kept.iter().all(|&key| cache.get(key) == Some(key as u32)));
     }
 }

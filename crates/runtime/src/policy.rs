@@ -1,7 +1,8 @@
 //! Which thread runs next: seeded, so that the same seed gives the same run.
 //!
 //! *Random* switches after a random number of accesses and, at half of all synchronisation, to any thread that can
-//! run. *Pct* is the scheduler of Burckhardt et al., "A Randomized Scheduler with Probabilistic Guarantees of Finding
+//! run. Most bugs need a switch at one of a few places, at any distance from the last; so distances of every order of
+//! magnitude are equally likely, up to one that grows with the run: a switch costs as much as hundreds of accesses. *Pct* is the scheduler of Burckhardt et al., "A Randomized Scheduler with Probabilistic Guarantees of Finding
 //! Bugs" (ASPLOS 2010): random priorities, the highest one runs, and at a few random steps the running one falls below
 //! all others. Unlike there, the length of the run is not known, so the distance to the next such step is drawn from
 //! doubling ranges; and a thread that runs for long while others could is taken to be spinning and falls as well.
@@ -36,8 +37,10 @@ pub(crate) enum Choice {
     Leave,
 }
 
-/// The mean number of accesses between two switches under `Random`.
-const MEAN_RUN: u64 = 40;
+/// The longest number of accesses between two switches under `Random`, as a power of two: at first, and after a long run.
+const REACH: [u32; 2] = [7, 18];
+/// It doubles after so many such distances.
+const PATIENCE: u64 = 32;
 /// After so many steps in a row a thread is taken to be spinning.
 const SPINNING: u64 = 5_000;
 
@@ -81,7 +84,12 @@ impl Policy {
 
     fn distance(&mut self) -> u64 {
         match self.kind {
-            Kind::Random => 1 + self.below(2 * MEAN_RUN),
+            Kind::Random => {
+                self.reach += 1;
+                let longest = (REACH[0] + (self.reach / PATIENCE).min(64) as u32).min(REACH[1]);
+                let scale = 1 + self.below(u64::from(longest));
+                1 + self.below(1 << scale)
+            }
             Kind::Plain => u64::MAX,
             Kind::Pct => {
                 let distance = 1 + self.below(self.reach);
@@ -101,6 +109,22 @@ impl Policy {
     #[inline]
     pub(crate) fn woken(&mut self) {
         self.stale = true;
+    }
+
+    /// How many accesses may pass before [`Policy::step`] must be asked.
+    #[inline]
+    pub(crate) fn budget(&self) -> u64 {
+        if self.kind == Kind::Pct && self.stale {
+            return 0;
+        }
+        (self.left - 1).min(SPINNING.saturating_sub(self.run + 1))
+    }
+
+    /// So many accesses passed, no more than [`Policy::budget`] allowed.
+    #[inline]
+    pub(crate) fn passed(&mut self, count: u64) {
+        self.left = self.left.saturating_sub(count).max(1);
+        self.run += count;
     }
 
     /// What the running thread, whose priority may change, does at a step.

@@ -8,7 +8,6 @@ use reweave_wire::Op;
 use crate::config;
 use crate::end;
 use crate::export::{export, export_before};
-use crate::output::Output;
 use crate::policy::Policy;
 use crate::real;
 use crate::recording::{self, Core, Inside};
@@ -41,10 +40,9 @@ extern "C" fn start(_count: i32, arguments: usize, environment: *const *const c_
         let _ = sys::write(2, b"reweave: no memory to record with; the program runs without\n");
         return;
     }
-    let out = Output::new(config.file, config.max_events, config.max_bytes);
     let policy = Policy::new(config.policy, config.seed);
     // SAFETY: fresh memory of that size, and page-aligned.
-    unsafe { room.write(Core::new(out, policy, timeout)) };
+    unsafe { room.write(Core::new(config.log, policy, timeout)) };
     // SAFETY: it was just written, and nobody else knows of it.
     recording::start(unsafe { &mut *room });
     config::set_recording(true);
@@ -62,7 +60,7 @@ extern "C" fn start(_count: i32, arguments: usize, environment: *const *const c_
     inside.core().threads = 1;
     inside.core().flushed = now;
     inside.register(0, real::pthread_self());
-    inside.plain(Op::Begin, 0, 0);
+    inside.operation(Op::Begin, 0, 0, 0);
     // Its stack begins below its arguments, and is told by the distance from there, which does not change from run to run.
     inside.has_stack(arguments.saturating_sub(MAIN_STACK), MAIN_STACK, 0);
 }
@@ -76,7 +74,6 @@ extern "C" fn fork(_code: usize) -> usize {
         set_current(None);
         config::set_recording(false);
         signals::forget();
-        inside.core().out.abandon();
         core::mem::forget(inside);
     }
     result
@@ -96,15 +93,30 @@ extern "C" fn at_end() -> usize {
     0
 }
 
+/// No other thread runs from now on. Steps are counted up to here: from here on they do not count.
+fn pin() {
+    let inside = Inside::enter();
+    if let Some(me) = thread::current() {
+        me.pinned.fetch_add(1, Relaxed);
+    }
+    drop(inside);
+}
+
+fn unpin() {
+    let inside = Inside::enter();
+    if let Some(me) = thread::current() {
+        me.pinned.fetch_sub(1, Relaxed);
+    }
+    drop(inside);
+}
+
 /// A library is loaded: its constructors run with a lock of the loader held, and it has code of its own.
 extern "C" fn dlopen(name: usize, flags: usize, _code: usize) -> usize {
     let me = thread::current();
-    if let Some(me) = me {
-        me.pinned.fetch_add(1, Relaxed);
-    }
+    pin();
     let result = real::dlopen(name, flags);
-    if let Some(me) = me {
-        me.pinned.fetch_sub(1, Relaxed);
+    unpin();
+    if me.is_some() {
         config::save_modules();
     }
     result
@@ -113,23 +125,19 @@ extern "C" fn dlopen(name: usize, flags: usize, _code: usize) -> usize {
 /// No other thread runs while this one has a stream locked: it would wait inside libc, with the baton in its hands.
 extern "C" fn flockfile(file: usize, _code: usize) {
     real::flockfile(file);
-    if let Some(me) = thread::current() {
-        me.pinned.fetch_add(1, Relaxed);
-    }
+    pin();
 }
 
 extern "C" fn ftrylockfile(file: usize, _code: usize) -> usize {
     let result = real::ftrylockfile(file);
-    if let (0, Some(me)) = (result as i32, thread::current()) {
-        me.pinned.fetch_add(1, Relaxed);
+    if result as i32 == 0 {
+        pin();
     }
     result
 }
 
 extern "C" fn funlockfile(file: usize, _code: usize) {
-    if let Some(me) = thread::current() {
-        me.pinned.fetch_sub(1, Relaxed);
-    }
+    unpin();
     real::funlockfile(file);
 }
 

@@ -3,18 +3,18 @@
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicUsize, compiler_fence};
 
-use reweave_wire::{Op, Space, Value};
+use reweave_wire::Op;
+use reweave_wire::ring::{Slot, kind};
 
+use crate::log::{self, Log};
 use crate::map::{Array, Map};
-use crate::output::{Happening, Output};
 use crate::policy::Policy;
 use crate::signals;
-use crate::text::Text;
 use crate::thread::{self, MAX_THREADS, Thread};
 
 /// The state of the recording. Only the thread with the baton, inside our own code, has it in its hands.
 pub(crate) struct Core {
-    pub(crate) out: Output,
+    pub(crate) log: Log,
     pub(crate) policy: Policy,
     /// The threads that have not ended, in order of their start.
     pub(crate) live: Array<u32>,
@@ -24,13 +24,16 @@ pub(crate) struct Core {
     /// How many threads there ever were.
     pub(crate) threads: usize,
     pub(crate) locks: Map<Lock>,
-    /// Per condition variable, its number in the trace plus one.
+    /// Per condition variable, how often there was another one at its address.
     pub(crate) conditions: Map<Named>,
     /// Numbers that stand for things that are neither memory nor locks.
     pub(crate) counters: Map<u64>,
     /// The write whose value is not known yet: the program stores it after it told us.
     pub(crate) pending: Option<Pending>,
+    /// Steps of all threads: slots that hooks appended by themselves, and everything else.
     pub(crate) steps: u64,
+    /// Where the slots begin that are not counted as steps yet.
+    pub(crate) mark: u64,
     /// When the recording ends the program, in nanoseconds of the even clock; 0 never.
     pub(crate) timeout: u64,
     /// The last block was written then.
@@ -51,8 +54,8 @@ pub(crate) struct Lock {
 /// A thing that may be made anew at the same address.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Named {
-    /// Its number in the trace, plus one.
-    pub(crate) name: u32,
+    /// Whether it was recorded.
+    pub(crate) used: bool,
     pub(crate) generation: u32,
 }
 
@@ -62,8 +65,6 @@ pub(crate) struct Pending {
     pub(crate) at: usize,
     pub(crate) length: usize,
     pub(crate) code: usize,
-    /// What was there before: its first bytes.
-    pub(crate) before: u64,
 }
 
 /// What a number that names a variable stands for, in its lowest five bits; from 1 to 8 that many bytes of memory.
@@ -94,10 +95,34 @@ impl Inside {
         if me.closed.load(Relaxed) != 0 {
             return None;
         }
-        me.closed.store(1, Relaxed);
+        let mut inside = Inside { me };
+        inside.close();
+        Some(inside)
+    }
+
+    /// What the thread does from now on is our own doing.
+    #[inline(always)]
+    pub(crate) fn close(&mut self) {
+        self.me.closed.store(1, Relaxed);
+        log::shut();
         // A signal comes to the same thread: only the compiler must not move what it sees.
         compiler_fence(SeqCst);
-        Some(Inside { me })
+        self.account();
+    }
+
+    /// What the thread does from now on is the program's.
+    #[inline(always)]
+    pub(crate) fn open(&mut self) {
+        let (me, budget) = (self.me.index() as u32, self.budget());
+        let core = self.core();
+        core.log.by(me);
+        core.mark = core.log.cursor();
+        // A write that is still to be looked at is not for the short way.
+        core.log.open(if core.pending.is_some() { 0 } else { budget });
+        let head = core.log.head();
+        compiler_fence(SeqCst);
+        self.me.closed.store(0, Relaxed);
+        log::set_head(head);
     }
 
     /// The state of the recording.
@@ -109,45 +134,50 @@ impl Inside {
         unsafe { &mut *core }
     }
 
-    /// Records an event.
+    /// Adds a slot.
     #[inline(always)]
-    pub(crate) fn event(&mut self, op: Op, target: u32, code: usize, read: Value, written: Value) {
-        let thread = self.me.name.load(Relaxed);
-        let out = &mut self.core().out;
-        let site = out.site(code);
-        out.put(&Happening { thread, op, target, site, read, written });
+    pub(crate) fn slot(&mut self, slot: Slot) {
+        let thread = self.me.index() as u32;
+        self.core().log.put(thread, slot);
     }
 
-    /// Records an event without values.
-    pub(crate) fn plain(&mut self, op: Op, target: u32, code: usize) {
-        self.event(op, target, code, Value::Absent, Value::Absent);
+    /// Records an operation that is no access.
+    pub(crate) fn operation(&mut self, op: Op, target: usize, value: u64, code: usize) {
+        self.slot(Slot::operation(op, code as u64, target as u64, value));
+    }
+
+    /// Records an operation on memory, or on a variable that stands for something.
+    #[inline]
+    fn value(&mut self, op: Op, (detail, size): (u8, u8), at: usize, code: usize, values: (u64, u64)) {
+        let (class, value) = match op {
+            Op::Read => (kind::READ, values.0),
+            Op::Write => (kind::WRITTEN, values.1),
+            Op::AtomicRead => (kind::ATOMIC_READ, values.0),
+            Op::AtomicWrite => (kind::ATOMIC_WRITE, values.1),
+            _ => (kind::UPDATE, values.0),
+        };
+        self.slot(Slot::new(class + size, detail, code as u64, at as u64, value));
+        if class == kind::UPDATE {
+            self.slot(Slot::new(kind::MORE, 0, 0, 0, values.1));
+        }
+    }
+
+    /// Records an access of up to eight bytes.
+    #[inline(always)]
+    pub(crate) fn access(&mut self, op: Op, at: usize, length: usize, code: usize, values: (u64, u64)) {
+        self.value(op, (0, length as u8), at, code, values);
     }
 
     /// Records an operation on a variable that stands for something.
     pub(crate) fn stand_in(&mut self, op: Op, at: usize, what: u64, code: usize, values: (u64, u64)) {
-        let target = self.core().out.variable((at as u64) << 5 | what);
-        self.event(op, target, code, Value::Number(values.0), Value::Number(values.1));
-    }
-
-    /// The number in the trace of the thing at `at`.
-    pub(crate) fn name(&mut self, space: Space, at: usize, named: &mut Named) -> u32 {
-        if named.name == 0 {
-            let mut text = Text::<48>::new();
-            if named.generation > 0 {
-                text.number(u64::from(named.generation)).push(b"#");
-            }
-            text.number(at as u64);
-            named.name = self.core().out.name(space, text.bytes()) + 1;
-        }
-        named.name - 1
+        self.value(op, (what as u8, 8), at, code, values);
     }
 }
 
 impl Drop for Inside {
     #[inline(always)]
     fn drop(&mut self) {
-        compiler_fence(SeqCst);
-        self.me.closed.store(0, Relaxed);
+        self.open();
         if self.me.signals.load(Relaxed) != 0 {
             signals::deliver(self.me);
         }
@@ -156,9 +186,10 @@ impl Drop for Inside {
 
 impl Core {
     /// The state before the first event.
-    pub(crate) fn new(out: Output, policy: Policy, timeout: u64) -> Core {
+    pub(crate) fn new(log: Log, policy: Policy, timeout: u64) -> Core {
         Core {
-            out,
+            mark: log.cursor(),
+            log,
             policy,
             live: Array::zeroed(MAX_THREADS),
             live_count: 0,

@@ -8,6 +8,8 @@
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicI32, AtomicU32};
 
+use reweave_wire::ring::SLOT_BYTES;
+
 use crate::end;
 use crate::policy::{Choice, Step};
 use crate::recording::Inside;
@@ -62,21 +64,46 @@ impl Inside {
     /// A step of the running thread, before which another thread may run.
     #[inline]
     pub(crate) fn point(&mut self, step: Step) {
-        let me = self.me;
         let core = self.core();
         core.steps += 1;
         if core.steps.is_multiple_of(CLOCK_STEPS) || signals::ending() {
             self.look_at_clock();
         }
-        let core = self.core();
-        if core.live_count <= 1 || me.pinned.load(Relaxed) != 0 {
+        if self.undisturbed() {
             return;
         }
+        let me = self.me;
         let mut priority = me.priority.load(Relaxed);
-        let choice = core.policy.step(step, &mut priority);
+        let choice = self.core().policy.step(step, &mut priority);
         if choice != Choice::Stay {
             me.priority.store(priority, Relaxed);
             self.consider(choice);
+        }
+    }
+
+    /// Whether no other thread may run now.
+    #[inline]
+    fn undisturbed(&mut self) -> bool {
+        self.core().live_count <= 1 || self.me.pinned.load(Relaxed) != 0
+    }
+
+    /// How many accesses may follow of which nobody needs to hear before they are recorded.
+    #[inline]
+    pub(crate) fn budget(&mut self) -> u64 {
+        let until_clock = CLOCK_STEPS - 1 - self.core().steps % CLOCK_STEPS;
+        if self.undisturbed() { until_clock } else { until_clock.min(self.core().policy.budget()) }
+    }
+
+    /// Counts the accesses that were recorded since [`Inside::budget`] was asked.
+    #[inline]
+    pub(crate) fn account(&mut self) {
+        let core = self.core();
+        let cursor = core.log.cursor();
+        let passed = cursor.wrapping_sub(core.mark) / SLOT_BYTES as u64;
+        core.mark = cursor;
+        core.steps += passed;
+        if !self.undisturbed() {
+            self.core().policy.passed(passed);
         }
     }
 
@@ -247,7 +274,7 @@ impl Inside {
         let core = self.core();
         if now.saturating_sub(core.flushed) > STALE {
             core.flushed = now;
-            core.out.close();
+            core.log.publish();
         }
     }
 

@@ -10,6 +10,7 @@ use core::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize};
 
 use crate::end;
 use crate::export::export;
+use crate::hooks;
 use crate::real;
 use crate::recording::Inside;
 use crate::sched::Away;
@@ -105,6 +106,7 @@ extern "C" fn ends(signal: i32, _info: usize, _context: usize) {
         Some((me, _)) if FAULTS.contains(&signal) && me.state.load(SeqCst) == state::READY => {
             let mut inside = Inside { me };
             inside.core().pending = None;
+            inside.core().log.withdraw();
             end::finish(&mut inside);
         }
         Some(_) | None if crate::config::recording() && !FAULTS.contains(&signal) => {
@@ -141,6 +143,25 @@ extern "C" fn time_is_up(_signal: i32, _info: usize, _context: usize) {
     // Else our own code is running, or another thread: either looks at the clock.
 }
 
+/// A hook that a signal interrupted before its slot counted begins anew when the handler returns: the handler appends
+/// slots of its own.
+fn rewind(context: usize) {
+    const RIP: usize = 168;
+    if context == 0 {
+        return;
+    }
+    // SAFETY: the kernel passes the address of the interrupted thread's registers, of which this is one.
+    let code = unsafe { &mut *((context + RIP) as *mut usize) };
+    let (start, end) = hooks::range();
+    if (start..end).contains(code) && crate::access::load(*code, 1) != hooks::RETURN {
+        *code -= (*code - start) % hooks::HOOK_BYTES;
+        // It may have announced a write that does not count yet.
+        if let Some(mut inside) = Inside::enter() {
+            inside.core().log.forget_uncounted();
+        }
+    }
+}
+
 /// Calls the program's handler.
 fn call_handler(signal: i32, info: usize, context: usize) {
     let handler = slot(&HANDLERS, signal).map_or(DEFAULT, |handler| handler.load(Relaxed));
@@ -154,6 +175,9 @@ fn call_handler(signal: i32, info: usize, context: usize) {
 /// Stands before every handler of the program.
 extern "C" fn handles(signal: i32, info: usize, context: usize) {
     let Some(me) = thread::current() else { return call_handler(signal, info, context) };
+    if !FAULTS.contains(&signal) {
+        rewind(context);
+    }
     if me.closed.load(Relaxed) == 0 {
         return handle(me, signal, info, context);
     }
@@ -178,13 +202,20 @@ extern "C" fn handles(signal: i32, info: usize, context: usize) {
 
 /// Runs a handler with the baton in hand; the write that the thread was about to do comes after it.
 fn handle(me: &'static Thread, signal: i32, info: usize, context: usize) {
-    let pending = Inside::enter().and_then(|mut inside| inside.core().pending.take());
-    me.pinned.fetch_add(1, Relaxed);
-    call_handler(signal, info, context);
-    me.pinned.fetch_sub(1, Relaxed);
+    let (mut pending, mut last) = (None, None);
     if let Some(mut inside) = Inside::enter() {
+        pending = inside.core().pending.take();
+        last = inside.core().log.withdraw();
+        me.pinned.fetch_add(1, Relaxed);
+    }
+    call_handler(signal, info, context);
+    if let Some(mut inside) = Inside::enter() {
+        me.pinned.fetch_sub(1, Relaxed);
         inside.settle();
         inside.core().pending = pending;
+        if let Some(last) = last {
+            inside.core().log.restore(me.index() as u32, last);
+        }
     }
 }
 
@@ -203,9 +234,11 @@ pub(crate) fn deliver(me: &'static Thread) {
 
 /// The same in the middle of our own code, where nothing is half done.
 pub(crate) fn deliver_inside(me: &'static Thread) {
-    me.closed.store(0, Relaxed);
+    let mut inside = Inside { me };
+    inside.open();
     deliver(me);
-    me.closed.store(1, Relaxed);
+    inside.close();
+    core::mem::forget(inside);
 }
 
 extern "C" fn sigaction(signal: i32, action: *const Action, before: *mut Action, _code: usize) -> usize {

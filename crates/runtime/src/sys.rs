@@ -14,7 +14,6 @@ const SCHED_YIELD: usize = 24;
 const NANOSLEEP: usize = 35;
 const GETPID: usize = 39;
 const EXECVE: usize = 59;
-const FTRUNCATE: usize = 77;
 const GETTID: usize = 186;
 const FUTEX: usize = 202;
 const PERSONALITY: usize = 135;
@@ -86,11 +85,35 @@ pub(crate) fn map(bytes: usize) -> usize {
     if (-4095..0).contains(&at) { 0 } else { at as usize }
 }
 
+/// The size of an open file.
+pub(crate) fn size(file: i32) -> Option<usize> {
+    const LSEEK: usize = 8;
+    const END: usize = 2;
+    usize::try_from(call(LSEEK, file as usize, 0, END)).ok()
+}
+
+/// Memory that is shared with whoever maps the same file; 0 where that fails.
+pub(crate) fn map_shared(file: i32, bytes: usize) -> usize {
+    const READ_WRITE: usize = 3;
+    const SHARED: usize = 1;
+    let at = call6(MMAP, [0, bytes, READ_WRITE, SHARED, file as usize, 0]);
+    if (-4095..0).contains(&at) { 0 } else { at as usize }
+}
+
+/// Whether a process is there.
+pub(crate) fn process_exists(process: i32) -> bool {
+    const KILL: usize = 62;
+    const ESRCH: isize = -3;
+    call(KILL, process as usize, 0, 0) != ESRCH
+}
+
 /// Opens a file by its name, which ends in a zero.
 pub(crate) fn open(name: &[u8], flags: usize) -> isize {
     call(OPEN, name.as_ptr() as usize, flags, 0o644)
 }
 
+/// Read and written.
+pub(crate) const RDWR: usize = 0o2_000_002;
 /// Read only.
 pub(crate) const RDONLY: usize = 0o2_000_000;
 /// A new file to write; it must not be there yet. Closed in a program that is executed.
@@ -100,24 +123,6 @@ pub(crate) const APPEND: usize = 0o2_002_101;
 
 pub(crate) fn close(file: i32) {
     call(CLOSE, file as usize, 0, 0);
-}
-
-/// The same open file under a high number, where programs that count descriptors do not meet it.
-pub(crate) fn out_of_the_way(file: i32) -> i32 {
-    const FCNTL: usize = 72;
-    const DUPFD_CLOEXEC: usize = 1030;
-    for from in [1000, 200] {
-        let high = call(FCNTL, file as usize, DUPFD_CLOEXEC, from);
-        if high >= 0 {
-            close(file);
-            return high as i32;
-        }
-    }
-    file
-}
-
-pub(crate) fn truncate(file: i32, length: u64) {
-    call(FTRUNCATE, file as usize, length as usize, 0);
 }
 
 pub(crate) fn read(file: i32, into: &mut [u8]) -> usize {

@@ -42,8 +42,6 @@ pub(crate) struct Thread {
     pub(crate) joined: AtomicBool,
     /// Whether somebody asked it to end.
     pub(crate) cancelled: AtomicBool,
-    /// Its number in the trace.
-    pub(crate) name: AtomicU32,
     pub(crate) priority: AtomicU64,
     /// The signals that came while it could not take them.
     pub(crate) signals: AtomicU64,

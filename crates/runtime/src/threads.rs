@@ -3,7 +3,8 @@
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
-use reweave_wire::{Op, Space};
+use reweave_wire::Op;
+use reweave_wire::ring::{Slot, kind};
 
 use crate::config;
 use crate::export::export;
@@ -36,19 +37,12 @@ pub(crate) fn name<const N: usize>(text: &mut Text<N>, index: usize) {
 impl Inside {
     /// Tells of the calling thread's stack. Stacks are used again: what was there before belonged to another thread.
     pub(crate) fn has_stack(&mut self, at: usize, size: usize, code: usize) {
-        let mut name = Text::<48>::new();
-        name.push(b"k").number(at as u64).push(b"+").number(size as u64);
-        let target = self.core().out.name(Space::Variable, name.bytes());
-        self.plain(Op::Alloc, target, code);
+        self.slot(Slot::new(kind::STACK, 0, code as u64, at as u64, size as u64));
     }
 
     /// Makes a thread known; it can run from now on.
     pub(crate) fn register(&mut self, index: usize, pthread: usize) {
         let new = thread(index);
-        let mut text = Text::<24>::new();
-        name(&mut text, index);
-        let id = self.core().out.name(Space::Thread, text.bytes());
-        new.name.store(id, Relaxed);
         new.pthread.store(pthread as u64, Relaxed);
         let core = self.core();
         new.priority.store(core.policy.priority(), Relaxed);
@@ -112,8 +106,7 @@ pub(crate) extern "C" fn create(
         inside.written(result as usize, size_of::<usize>(), code);
         // SAFETY: pthread_create has written it.
         inside.register(index, unsafe { result.read() });
-        let child = thread(index).name.load(Relaxed);
-        inside.plain(Op::Fork, child, code);
+        inside.operation(Op::Fork, index, 0, code);
         inside.point(Step::Sync);
     }
     error
@@ -134,7 +127,7 @@ extern "C" fn begin(start: *const Start) -> usize {
     let stack = stack();
     inside.unpack();
     // Sites are addresses after a call: this one is in the first instruction.
-    inside.plain(Op::Begin, 0, function + 1);
+    inside.operation(Op::Begin, 0, 0, function + 1);
     inside.has_stack(stack.0, stack.1, function + 1);
     drop(inside);
     call(function, argument)
@@ -170,7 +163,7 @@ extern "C" fn ended(me: *const Thread) {
     let inside = if away { Some(Away::of(me).back()) } else { Inside::enter() };
     if let Some(mut inside) = inside {
         inside.settle();
-        inside.plain(Op::End, 0, 0);
+        inside.operation(Op::End, 0, 0, 0);
         inside.wake(key::of(key::END, me.index()), true);
         set_current(None);
         inside.retire();
@@ -228,7 +221,7 @@ fn join(
         if result != 0 {
             inside.written(result, size_of::<usize>(), code);
         }
-        inside.plain(Op::Join, child.name.load(Relaxed), code);
+        inside.operation(Op::Join, child.index(), 0, code);
     }
     error
 }
@@ -283,9 +276,9 @@ impl Inside {
     /// Ends the thread here, if somebody asked it to: libc unwinds it. Nothing of ours may be half done.
     pub(crate) fn end_if_cancelled(&mut self) {
         if self.me.cancelled.load(SeqCst) {
-            self.me.closed.store(0, Relaxed);
+            self.open();
             real::pthread_testcancel();
-            self.me.closed.store(1, Relaxed);
+            self.close();
         }
     }
 }

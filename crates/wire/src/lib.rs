@@ -15,6 +15,7 @@
 mod bits;
 mod chunk;
 mod control;
+mod copies;
 mod crc;
 mod cycle;
 mod decode;
@@ -25,6 +26,7 @@ mod name;
 mod op;
 mod plan;
 mod predict;
+pub mod ring;
 mod value;
 mod varint;
 
@@ -32,6 +34,7 @@ pub use chunk::{
     CHUNK_BYTES, Chunk, ChunkKind, Claims, Codec, END_BYTES, End, FileHeader, Footer, FooterEncoder,
     HEADER_BYTES, MAGIC, VERSION,
 };
+pub use copies::only_prepares;
 pub use crc::{Crc, crc};
 pub use decode::{Block, Columns, Decoder};
 pub use encode::{Closed, Encoder, Event, Full};

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &RecordArgs, console: &Console) -> anyhow::Result<Exit> 
     require_format(&args.output, None)?;
     if let Some(raw) = &args.finish {
         let left = Raw { path: raw.clone() };
-        let ended = Ended { exit: Exit::Yes, notes: left.notes() };
+        let ended = Ended { exit: Exit::Yes, notes: left.notes(), begun: true, whole: false };
         finish(&left, &ended, &args.output, console)?;
         return Ok(Exit::Yes);
     }
@@ -38,8 +38,8 @@ pub(crate) fn run(args: &RecordArgs, console: &Console) -> anyhow::Result<Exit> 
     let mut worst = Exit::Yes;
     for number in 1..=args.runs {
         let output = if args.runs == 1 { args.output.clone() } else { numbered(&args.output, number) };
-        let run = Run::start(args, &program, arguments, &output, u64::from(number - 1))?;
-        let ended = run.wait()?;
+        let mut run = Run::start(args, &program, arguments, &output, u64::from(number - 1))?;
+        let ended = run.wait(console)?;
         finish(&run.raw, &ended, &output, console)?;
         if worst == Exit::Yes {
             worst = ended.exit;
@@ -89,7 +89,8 @@ fn numbered(path: &Path, number: u32) -> PathBuf {
 
 /// Makes the trace, and says what there is to say about the run.
 fn finish(raw: &Raw, ended: &Ended, output: &Path, console: &Console) -> anyhow::Result<()> {
-    if !raw.path.exists() {
+    if !ended.begun {
+        raw.remove();
         return Err(Failure::new(
             "nothing was recorded: no program that was started was compiled to be recorded",
         )
@@ -127,16 +128,13 @@ fn report(ended: &Ended, summary: &Summary, output: &Path, console: &Console) {
                 console.warn("--max-size was reached: the rest of the run was not recorded")
             }
             line => {
-                if let Some(number) =
-                    line.strip_prefix("stopped error ").and_then(|number| number.parse().ok())
-                {
-                    let error = io::Error::from_raw_os_error(number);
+                if let Some(error) = line.strip_prefix("stopped ") {
                     console.warn(format_args!("the rest of the run was not recorded: {error}"));
                 }
             }
         }
     }
-    if !summary.finished && ended.notes.iter().all(|line| !line.starts_with("stopped")) {
+    if !ended.whole && ended.notes.iter().all(|line| !line.starts_with("stopped")) {
         console.warn("the program ended before the recording did: its last events may be missing");
     }
     if unseen_writes > 0 {

@@ -45,14 +45,27 @@ fn a_program_that_does_not_end_is_ended_when_its_time_is_up() {
 #[test]
 fn a_recording_that_nobody_finished_can_be_finished() {
     let program = compile(GCC, "crash.c", &["-O0"]);
-    let (raw, trace) = (program.folder.path().join("left.raw"), program.folder.path().join("left.rw"));
-    // Killed from outside, in the middle of a loop that never ends, and with nobody who waits for it.
-    let mut child = Command::new(&program.path).arg("spin").env("REWEAVE_RECORD", &raw).spawn().unwrap();
-    while fs::metadata(&raw).map_or(0, |file| file.len()) < 1_000 {
-        std::thread::yield_now();
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let trace = program.folder.path().join("left.rw");
+    // Both are killed from outside, in the middle of a loop that never ends.
+    let mut recorder = reweave()
+        .args(["record", "-o"])
+        .args([&trace, Path::new("--"), &program.path, Path::new("spin")])
+        .spawn()
+        .unwrap();
+    let raw = loop {
+        let names = fs::read_dir(program.folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        let raw = names.into_iter().find(|path| path.extension().is_some_and(|end| end == "raw"));
+        match raw {
+            Some(raw) if fs::metadata(&raw).unwrap().len() > 20_000 => break raw,
+            _ => std::thread::yield_now(),
+        }
+    };
+    let id = recorder.id();
+    let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
+    recorder.kill().unwrap();
+    recorder.wait().unwrap();
+    let ran = Command::new("kill").arg("-KILL").arg(children.trim()).status().unwrap();
+    assert!(ran.success(), "the program goes on without its recorder");
     let ran = reweave().args(["record", "--finish"]).args([&raw, Path::new("-o"), &trace]).output().unwrap();
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();
     assert_eq!(ran.status.code(), Some(0), "{said}");
@@ -124,12 +137,14 @@ fn a_full_disk_stops_the_recording_and_not_the_program() {
         eprintln!("mounting is not allowed here: a full disk is not tested");
         return;
     };
-    let ran = Command::new(&program.path).env("REWEAVE_RECORD", folder.join("raw")).output().unwrap();
-    assert_eq!((ran.status.code(), &*ran.stdout), (Some(0), &b"ok\n"[..]));
+    let ran = reweave()
+        .args(["record", "-o"])
+        .args([&folder.join("trace.rw"), Path::new("--"), &program.path])
+        .output()
+        .unwrap();
+    assert_eq!(&*ran.stdout, &b"ok\n"[..]);
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();
-    assert!(said.contains("the program goes on: the disk is full"), "{said}");
-    // What is there is a whole recording that ends early: nothing but its header.
-    assert_eq!(fs::metadata(folder.join("raw")).unwrap().len(), 16);
+    assert!(said.contains("the program goes on: No space left"), "{said}");
 }
 
 #[test]

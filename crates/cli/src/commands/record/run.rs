@@ -8,12 +8,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use reweave_capture::{Drain, Stop, Taken};
 
 use crate::args::RecordArgs;
+use crate::console::Console;
 use crate::exit::Exit;
 
-/// How often a program with a time limit is looked after.
-const LOOK: Duration = Duration::from_millis(10);
+/// How long to wait before looking for slots again: short while they come, longer while they do not.
+const NAPS: [Duration; 2] = [Duration::from_micros(60), Duration::from_millis(1)];
+/// What was recorded is written after so long without anything new.
+const STALE: Duration = Duration::from_millis(100);
+/// How many slots are taken in a row before the program is looked after.
+const SPELL: u32 = 64;
 /// How much later than the recorder this ends the program, which then does not reach the recorder at all.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -29,7 +35,8 @@ fn padded(path: &Path) -> OsString {
 
 /// A program under way.
 pub(super) struct Run {
-    child: std::cell::RefCell<Child>,
+    child: Child,
+    drain: Drain,
     pub(super) raw: Raw,
     limit: Option<Duration>,
     started: Instant,
@@ -45,6 +52,10 @@ pub(super) struct Ended {
     pub(super) exit: Exit,
     /// What the recorder had to say.
     pub(super) notes: Vec<String>,
+    /// Whether a program came that could be recorded.
+    pub(super) begun: bool,
+    /// Whether the program wrote the end of the recording.
+    pub(super) whole: bool,
 }
 
 impl Run {
@@ -59,47 +70,63 @@ impl Run {
         let mut raw = std::path::absolute(output)?.into_os_string();
         raw.push(format!(".{}.raw", std::process::id()));
         let raw = PathBuf::from(raw);
+        let drain = Drain::create(&raw, args.max_events, args.max_size)
+            .with_context(|| format!("{} cannot be written", raw.display()))?;
         let mut command = Command::new(program);
-        command.args(arguments).env("REWEAVE_RECORD", padded(&raw));
+        command.args(arguments).env("REWEAVE_RECORD", padded(&raw)).env("REWEAVE_RING", padded(drain.ring()));
         command.env("REWEAVE_POLICY", format!("{:8}", args.policy.name()).replace(' ', "-"));
         let limit =
             args.timeout.map_or(0, |limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX).max(1));
-        for (name, value) in [
-            ("REWEAVE_SEED", args.seed.wrapping_add(number)),
-            ("REWEAVE_MAX_EVENTS", args.max_events),
-            ("REWEAVE_MAX_SIZE", args.max_size),
-            ("REWEAVE_TIMEOUT_MS", limit),
-        ] {
+        for (name, value) in [("REWEAVE_SEED", args.seed.wrapping_add(number)), ("REWEAVE_TIMEOUT_MS", limit)]
+        {
             command.env(name, format!("{value:020}"));
         }
         let child = command.spawn().with_context(|| format!("{} does not start", program.display()))?;
-        Ok(Run { child: child.into(), raw: Raw { path: raw }, limit: args.timeout, started: Instant::now() })
+        let raw = Raw { path: raw };
+        Ok(Run { child, drain, raw, limit: args.timeout, started: Instant::now() })
     }
 
-    /// Waits for its end.
-    pub(super) fn wait(&self) -> anyhow::Result<Ended> {
-        let mut child = self.child.borrow_mut();
-        let mut killed = false;
-        let status = match self.limit {
-            None => child.wait()?,
-            Some(limit) => loop {
-                if let Some(status) = child.try_wait()? {
-                    break status;
-                }
-                if self.started.elapsed() > limit + GRACE {
-                    killed = true;
-                    child.kill()?;
-                    break child.wait()?;
-                }
-                thread::sleep(LOOK);
-            },
+    /// Takes out what it records, until it ends.
+    pub(super) fn wait(&mut self, console: &Console) -> anyhow::Result<Ended> {
+        let (mut killed, mut said) = (false, false);
+        let mut quiet = Instant::now();
+        let status = loop {
+            let taken = (0..SPELL).take_while(|_| self.drain.take() == Taken::Some).count();
+            if !said && let Some(Stop::Failed(error)) = self.drain.stopped() {
+                said = true;
+                console.warn(format_args!("the recording stops here, the program goes on: {error}"));
+            }
+            if taken == SPELL as usize {
+                continue;
+            }
+            if taken > 0 {
+                quiet = Instant::now();
+            } else if quiet.elapsed() > STALE {
+                self.drain.flush();
+            }
+            if let Some(status) = self.child.try_wait()? {
+                break status;
+            }
+            if self.limit.is_some_and(|limit| self.started.elapsed() > limit + GRACE) {
+                killed = true;
+                self.child.kill()?;
+                break self.child.wait()?;
+            }
+            thread::sleep(if quiet.elapsed() < NAPS[1] { NAPS[0] } else { NAPS[1] });
         };
+        self.drain.finish();
         let mut notes = self.raw.notes();
         if killed {
             notes.push("timeout".to_owned());
         }
+        notes.extend(self.drain.stopped().map(|stop| match stop {
+            Stop::Events => "stopped max-events".to_owned(),
+            Stop::Bytes => "stopped max-size".to_owned(),
+            Stop::Failed(error) => format!("stopped {error}"),
+        }));
         let ended = notes.iter().any(|note| note == "deadlock" || note == "timeout");
-        Ok(Ended { exit: if ended { Exit::Stopped } else { Exit::of_program(status) }, notes })
+        let exit = if ended { Exit::Stopped } else { Exit::of_program(status) };
+        Ok(Ended { exit, notes, begun: self.drain.has_begun(), whole: self.drain.is_whole() })
     }
 }
 

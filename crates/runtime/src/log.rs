@@ -1,0 +1,303 @@
+//! The recording under way: slots in memory that is shared with `reweave record`.
+//!
+//! The hooks of plain accesses append to it in a few instructions ([`crate::hooks`]), up to a limit that is reached where
+//! there is something to think about: the ring is full, it is time for a scheduling decision, a write is still to be
+//! looked at. Everything else appends through [`Log`]. Who appends has the baton, so nothing here is atomic for the sake
+//! of other threads of the program; the recorder, another process, looks only at what was published.
+
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use reweave_wire::ring::{RING_MAGIC, SLOT_BYTES, SLOTS_AT, Slot, field, kind, state};
+
+use crate::sys;
+
+/// After so many slots the recorder is told of them.
+const PUBLISH_BYTES: u64 = 2048 * SLOT_BYTES as u64;
+/// How often a program that waits for its recorder looks whether there still is one.
+const LOOKS: u32 = 64;
+/// How long it sleeps between two looks, in nanoseconds.
+const NAP: u64 = 50_000;
+
+/// The ring.
+pub(crate) struct Log {
+    at: usize,
+    end: u64,
+    /// The position of the slot at `anchor`.
+    position: u64,
+    anchor: u64,
+    /// What is before is published.
+    published: u64,
+    /// Up to where the recorder leaves room.
+    room: u64,
+    /// The thread whose slots follow.
+    writer: u32,
+    stopped: bool,
+}
+
+impl Log {
+    /// The ring in an open file, mapped; none where it is not one.
+    pub(crate) fn map(file: i32) -> Option<Log> {
+        let bytes = sys::size(file)?;
+        let at = sys::map_shared(file, bytes);
+        sys::close(file);
+        if at == 0 || bytes <= SLOTS_AT {
+            return None;
+        }
+        let base = (at + SLOTS_AT) as u64;
+        let mut log = Log {
+            at,
+            end: base,
+            position: 0,
+            anchor: base,
+            published: base,
+            room: base,
+            writer: u32::MAX,
+            stopped: false,
+        };
+        let capacity = log.field(field::CAPACITY).load(Relaxed);
+        let bytes =
+            capacity.checked_mul(SLOT_BYTES as u64).filter(|&size| size <= (bytes - SLOTS_AT) as u64)?;
+        if log.field(field::MAGIC).load(Relaxed) != RING_MAGIC || capacity < 64 {
+            return None;
+        }
+        log.end = base + bytes;
+        log.room = log.end;
+        log.field(field::BASE).store(base, Relaxed);
+        log.field(field::CURSOR).store(base, Relaxed);
+        log.field(field::ANCHOR_CURSOR).store(base, Relaxed);
+        log.field(field::STATE).store(state::RUNS, Release);
+        Some(log)
+    }
+
+    #[inline(always)]
+    fn field(&self, at: usize) -> &'static AtomicU64 {
+        // SAFETY: the head of the ring is mapped for as long as the process lives, and both sides use it atomically.
+        unsafe { &*((self.at + at) as *const AtomicU64) }
+    }
+
+    /// The part of the head that hooks use.
+    pub(crate) fn head(&self) -> usize {
+        self.at + field::CURSOR
+    }
+
+    #[inline(always)]
+    pub(crate) fn cursor(&self) -> u64 {
+        self.field(field::CURSOR).load(Relaxed)
+    }
+
+    /// Lets hooks append so many slots by themselves, as far as there is room.
+    #[inline(always)]
+    pub(crate) fn open(&self, slots: u64) {
+        let limit = self.cursor().saturating_add(slots.saturating_mul(SLOT_BYTES as u64)).min(self.room);
+        self.field(field::LIMIT).store(limit, Relaxed);
+    }
+
+    /// Adds a slot by a thread.
+    #[inline]
+    pub(crate) fn put(&mut self, thread: u32, slot: Slot) {
+        if self.writer != thread {
+            self.writer = thread;
+            self.append(Slot::new(kind::SWITCH, 0, 0, u64::from(thread), 0));
+        }
+        self.append(slot);
+    }
+
+    /// What hooks append from now on is by this thread.
+    #[inline(always)]
+    pub(crate) fn by(&mut self, thread: u32) {
+        if self.writer != thread {
+            self.writer = thread;
+            self.append(Slot::new(kind::SWITCH, 0, 0, u64::from(thread), 0));
+        }
+    }
+
+    #[inline]
+    fn append(&mut self, slot: Slot) {
+        let mut cursor = self.cursor();
+        if cursor >= self.room {
+            self.make_room();
+            cursor = self.cursor();
+        }
+        let [a, b, c] = slot.0;
+        let room = cursor as *mut u64;
+        // SAFETY: the cursor is within the ring, whose slots are aligned, and `make_room` left at least one.
+        unsafe {
+            room.write_volatile(a);
+            room.add(1).write_volatile(b);
+            room.add(2).write_volatile(c);
+        }
+        self.field(field::CURSOR).store(cursor + SLOT_BYTES as u64, Relaxed);
+    }
+
+    /// The last write's value is what is there now.
+    #[inline(always)]
+    pub(crate) fn settle(&mut self) {
+        let pending = self.field(field::PENDING).load(Relaxed);
+        if pending != 0 {
+            let slot = pending as *mut u64;
+            // SAFETY: a hook put the address of its slot there, whose second word is an address that the program
+            // has just written to; the aligned word around it is as accessible.
+            unsafe {
+                let word = (slot.add(1).read_volatile() & !7) as *const u64;
+                slot.add(2).write_volatile(word.read_volatile());
+            }
+            self.field(field::PENDING).store(0, Relaxed);
+        }
+    }
+
+    /// The slot of the write whose value is not known yet.
+    #[inline(always)]
+    pub(crate) fn pending(&self) -> Option<Slot> {
+        let pending = self.field(field::PENDING).load(Relaxed) as *const u64;
+        // SAFETY: null, or where a hook put its slot.
+        (!pending.is_null()).then(|| unsafe { Slot([pending.read(), pending.add(1).read(), 0]) })
+    }
+
+    /// Takes that slot out again, which is the last one: something else comes before.
+    pub(crate) fn withdraw(&mut self) -> Option<Slot> {
+        let slot = self.pending()?;
+        let at = self.field(field::PENDING).swap(0, Relaxed);
+        if at + SLOT_BYTES as u64 == self.cursor() {
+            self.field(field::CURSOR).store(at, Relaxed);
+        }
+        Some(slot)
+    }
+
+    /// Forgets a pending slot that is not counted: its hook was interrupted, and begins anew.
+    pub(crate) fn forget_uncounted(&mut self) {
+        if self.field(field::PENDING).load(Relaxed) == self.cursor() {
+            self.field(field::PENDING).store(0, Relaxed);
+        }
+    }
+
+    /// Puts it back.
+    pub(crate) fn restore(&mut self, thread: u32, slot: Slot) {
+        self.put(thread, slot);
+        self.field(field::PENDING).store(self.cursor() - SLOT_BYTES as u64, Relaxed);
+    }
+
+    /// Tells the recorder what is there, if that is much.
+    #[inline]
+    pub(crate) fn publish_much(&mut self) {
+        if self.cursor().wrapping_sub(self.published) >= PUBLISH_BYTES {
+            self.publish();
+        }
+    }
+
+    /// Tells the recorder what is there. Nothing may be pending.
+    pub(crate) fn publish(&mut self) {
+        let cursor = self.cursor();
+        self.published = cursor;
+        let position = self.position + (cursor - self.anchor) / SLOT_BYTES as u64;
+        self.field(field::PUBLISHED).store(position, Release);
+        // The recorder's mark is in its own cache line: it is only looked at now and then.
+        let consumed = self.field(field::CONSUMED).load(Acquire);
+        let capacity = (self.end - (self.at + SLOTS_AT) as u64) / SLOT_BYTES as u64;
+        let free = capacity.saturating_sub(position - consumed.min(position));
+        self.room = cursor.saturating_add(free * SLOT_BYTES as u64).min(self.end);
+        if self.stopped || self.field(field::STOP).load(Relaxed) != 0 {
+            self.stopped = true;
+            self.room = self.end;
+        }
+    }
+
+    /// Waits until there is room for a slot.
+    #[cold]
+    fn make_room(&mut self) {
+        let mut looks = 0;
+        loop {
+            self.publish();
+            if self.cursor() >= self.end {
+                self.wrap();
+                self.publish();
+            }
+            if self.cursor() < self.room {
+                return;
+            }
+            looks += 1;
+            if looks % LOOKS == 0 && !sys::process_exists(self.field(field::RECORDER).load(Relaxed) as i32) {
+                self.stopped = true;
+            }
+            sys::sleep(NAP);
+        }
+    }
+
+    /// Goes on at the start of the ring. A recorder that finds the program killed in here takes what was published.
+    fn wrap(&mut self) {
+        let base = (self.at + SLOTS_AT) as u64;
+        self.position += (self.end - self.anchor) / SLOT_BYTES as u64;
+        self.anchor = base;
+        self.published = base;
+        self.field(field::ANCHOR_CURSOR).store(u64::MAX, Relaxed);
+        self.field(field::CURSOR).store(base, Release);
+        self.field(field::ANCHOR).store(self.position, Release);
+        self.field(field::ANCHOR_CURSOR).store(base, Release);
+        self.room = base;
+    }
+
+    /// The last slot is written.
+    pub(crate) fn finish(&mut self) {
+        self.publish();
+        self.field(field::STATE).store(state::FINISHED, Release);
+    }
+}
+
+// Where hooks append: the address of the head, or of one that always says that there is no room. As for the current
+// thread, the assembler has a name for a word of thread-local memory.
+#[cfg(not(test))]
+core::arch::global_asm!(
+    ".section .data.rel.ro.reweave_shut,\"aw\",@progbits",
+    ".balign 8",
+    "reweave_shut:",
+    ".zero 24",
+    ".section .tdata.reweave_log,\"awT\",@progbits",
+    ".hidden reweave_log",
+    ".globl reweave_log",
+    ".type reweave_log,@object",
+    ".size reweave_log,8",
+    ".balign 8",
+    "reweave_log:",
+    ".quad reweave_shut",
+    ".previous"
+);
+
+/// From now on the hooks of this thread append to the head, or, where it is 0, ask first.
+#[cfg(not(test))]
+#[inline(always)]
+pub(crate) fn set_head(head: usize) {
+    // SAFETY: writes the word defined above.
+    unsafe {
+        core::arch::asm!("mov qword ptr fs:[reweave_log@tpoff], {}", in(reg) head,
+                         options(nostack, preserves_flags));
+    }
+}
+
+/// From now on the hooks of this thread ask first.
+#[cfg(not(test))]
+#[inline(always)]
+pub(crate) fn shut() {
+    // SAFETY: writes the word defined above.
+    unsafe {
+        core::arch::asm!("lea {at}, [rip + reweave_shut]", "mov qword ptr fs:[reweave_log@tpoff], {at}",
+                         at = out(reg) _, options(nostack, preserves_flags));
+    }
+}
+
+#[cfg(test)]
+pub(crate) fn set_head(_: usize) {}
+
+#[cfg(test)]
+pub(crate) fn shut() {}
+
+/// The next hook of this thread asks first, and what [`crate::recording::Inside::settle`] does is done before its access.
+#[cfg(not(test))]
+#[inline(always)]
+#[expect(dead_code, reason = "for what has to be told before the next access")]
+pub(crate) fn ask_next() {
+    // SAFETY: the word points to a head, shut or not; one that is shut always asks, and cannot be written.
+    unsafe {
+        core::arch::asm!("mov {at}, qword ptr fs:[reweave_log@tpoff]", "cmp qword ptr [{at} + 8], 0", "je 2f",
+                         "mov qword ptr [{at} + 8], 0", "2:", at = out(reg) _, options(nostack));
+    }
+}

@@ -1,0 +1,149 @@
+//! The memory that a recorded program shares with its recorder: a ring of slots, appended to by one thread at a time.
+//!
+//! The program writes slots and says now and then how far it is ([`field::PUBLISHED`]); the recorder takes them out and says
+//! how far that is ([`field::CONSUMED`]). Positions count slots from the start of the recording; a slot's place in the
+//! ring is its position modulo the capacity. What was written but not yet published is found through
+//! [`field::CURSOR`] where the program was killed.
+
+use crate::Op;
+
+/// The bytes of a slot: three words.
+pub const SLOT_BYTES: usize = 24;
+
+/// Where the slots begin.
+pub const SLOTS_AT: usize = 4096;
+
+/// What the ring of this layout begins with.
+pub const RING_MAGIC: u64 = 0x0031_676e_6972_7772;
+
+/// Where the fields of the head are, in bytes. Those that different sides write lie in different cache lines.
+pub mod field {
+    /// [`super::RING_MAGIC`].
+    pub const MAGIC: usize = 0;
+    /// How many slots there are.
+    pub const CAPACITY: usize = 8;
+    /// The recorder's process.
+    pub const RECORDER: usize = 16;
+    /// Where the program has slot 0: its own address.
+    pub const BASE: usize = 24;
+    /// The program's address of the next slot.
+    pub const CURSOR: usize = 64;
+    /// The program may append below this address without a look at anything else.
+    pub const LIMIT: usize = 72;
+    /// The aligned word that the last slot's write goes to, until its value is known; else 0.
+    pub const PENDING: usize = 80;
+    /// How many slots are complete.
+    pub const PUBLISHED: usize = 128;
+    /// What the program is doing: see [`super::state`].
+    pub const STATE: usize = 136;
+    /// The position of the slot at the last cursor that [`PUBLISHED`] was computed from, and that cursor.
+    pub const ANCHOR: usize = 144;
+    /// See [`ANCHOR`].
+    pub const ANCHOR_CURSOR: usize = 152;
+    /// How many slots the recorder has taken out.
+    pub const CONSUMED: usize = 192;
+    /// Not 0 once the recorder takes no more.
+    pub const STOP: usize = 200;
+}
+
+/// What a recorded program is doing.
+pub mod state {
+    /// No program has come.
+    pub const NOBODY: u64 = 0;
+    /// It runs.
+    pub const RUNS: u64 = 1;
+    /// It wrote all that it had.
+    pub const FINISHED: u64 = 2;
+}
+
+/// What a slot is, in the highest byte of its first word. Accesses are one of these classes plus their size, 1 to 8.
+pub mod kind {
+    /// A plain read; its value is that.
+    pub const READ: u8 = 0x00;
+    /// A plain write; its value is the whole aligned word that it went to, afterwards.
+    pub const WRITE: u8 = 0x10;
+    /// A plain write; its value is that.
+    pub const WRITTEN: u8 = 0x20;
+    /// An atomic read.
+    pub const ATOMIC_READ: u8 = 0x30;
+    /// An atomic write.
+    pub const ATOMIC_WRITE: u8 = 0x40;
+    /// An atomic update: what it read; the next slot is [`MORE`], with what it wrote.
+    pub const UPDATE: u8 = 0x50;
+    /// Everything from here on is no access.
+    pub const OTHERS: u8 = 0x80;
+    /// Another operation: this plus its code.
+    pub const OPERATION: u8 = 0x80;
+    /// What the slot before has no room for.
+    pub const MORE: u8 = 0xF0;
+    /// Another thread runs from here on.
+    pub const SWITCH: u8 = 0xF1;
+    /// The running thread has its stack here: address and size.
+    pub const STACK: u8 = 0xF2;
+}
+
+/// Three words: what and where in the code, the address or number that it is about, a value.
+///
+/// The first word has its kind in the highest byte, then a byte of detail, then the address of the code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Slot(pub [u64; 3]);
+
+/// The bits of the first word that are the address of the code.
+pub const CODE_BITS: u64 = (1 << 48) - 1;
+
+impl Slot {
+    /// A slot.
+    #[inline]
+    pub fn new(kind: u8, detail: u8, code: u64, target: u64, value: u64) -> Slot {
+        Slot([u64::from(kind) << 56 | u64::from(detail) << 48 | code & CODE_BITS, target, value])
+    }
+
+    /// A slot of an operation that is no access.
+    #[inline]
+    pub fn operation(op: Op, code: u64, target: u64, value: u64) -> Slot {
+        Slot::new(kind::OPERATION + op as u8, 0, code, target, value)
+    }
+
+    /// What it is.
+    #[inline]
+    pub fn kind(self) -> u8 {
+        (self.0[0] >> 56) as u8
+    }
+
+    /// The byte of detail.
+    #[inline]
+    pub fn detail(self) -> u8 {
+        (self.0[0] >> 48) as u8
+    }
+
+    /// The address of the code.
+    #[inline]
+    pub fn code(self) -> u64 {
+        self.0[0] & CODE_BITS
+    }
+
+    /// The address or number that it is about.
+    #[inline]
+    pub fn target(self) -> u64 {
+        self.0[1]
+    }
+
+    /// The value: of a write to an aligned word, its own part.
+    #[inline]
+    pub fn value(self) -> u64 {
+        let [_, target, value] = self.0;
+        let (class, size) = (self.kind() & 0xF0, self.kind() & 15);
+        if self.kind() >= kind::OTHERS {
+            return value;
+        }
+        let shift = if class == kind::WRITE { 8 * (target & 7) as u32 } else { 0 };
+        let mask = if size >= 8 { u64::MAX } else { (1 << (8 * size)) - 1 };
+        value >> shift & mask
+    }
+
+    /// Whether it is an event, and not a part of one or a note about those that follow.
+    #[inline]
+    pub fn is_event(self) -> bool {
+        self.kind() < kind::MORE
+    }
+}

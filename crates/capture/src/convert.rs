@@ -6,7 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use reweave_format::TraceWriter;
-use reweave_trace::{Event, Kind, Op, SiteId, ThreadId, Value};
+use reweave_trace::{Capabilities, Event, Kind, Op, SiteId, ThreadId, Value};
 use reweave_wire as wire;
 
 use crate::Error;
@@ -27,47 +27,77 @@ pub struct Summary {
     pub written: u64,
     /// How many threads there were.
     pub threads: usize,
-    /// How many words of shared memory were changed by code that was not instrumented.
+    /// How many words of shared memory were changed by code that was not instrumented, or, where threads ran freely, by
+    /// races.
     pub unseen_writes: usize,
 }
 
-/// Writes the recording at `path` as a trace, with names from what was mapped according to `maps`.
-///
-/// The trace is well formed, and each of its accesses carries its value.
-pub fn convert(path: &Path, maps: &str, writer: &mut dyn TraceWriter) -> Result<Summary, Error> {
-    let mut summary = Summary::default();
-    let mut memory = Memory::new();
-    let modules = Rc::new(Modules::new(maps));
-    let known = RefCell::new(HashMap::new());
-    let copies = |first: u64, second: u64| {
-        second.wrapping_sub(first) <= CLOSE
-            && *known
-                .borrow_mut()
-                .entry((first, second))
-                .or_insert_with(|| modules.only_prepares(first, second))
-    };
-    let whole = raw::read(path, &copies, |event| {
-        survey(&mut memory, event);
-        summary.recorded += 1;
-        Ok(())
-    })?;
-    memory.hide_strange();
-    summary.unseen_writes = memory.hidden_words();
-    memory.rewind();
-    let mut rewriter = Rewriter { memory, namer: Namer::new(Rc::clone(&modules)), writer, written: 0 };
-    for number in 0..whole.threads {
-        let name = if number == 0 { "main".to_owned() } else { format!("T{number}") };
-        rewriter.namer.builder.thread(&name)?;
-    }
-    raw::read(path, &copies, |event| rewriter.event(event))?;
-    writer_finish(&mut rewriter)?;
-    summary.written = rewriter.written;
-    summary.threads = whole.threads as usize;
-    Ok(summary)
+/// A recording that was looked through once.
+pub struct Recording<'p> {
+    path: &'p Path,
+    memory: Memory,
+    modules: Rc<Modules>,
+    known: Known,
+    /// Whether threads ran freely.
+    approximate: bool,
+    threads: u32,
+    summary: Summary,
 }
 
-fn writer_finish(rewriter: &mut Rewriter<'_>) -> Result<(), Error> {
-    Ok(rewriter.writer.finish()?)
+/// Of which two calls is known whether the code between them does anything.
+type Known = RefCell<HashMap<(u64, u64), bool>>;
+
+fn copies(modules: &Modules, known: &Known, first: u64, second: u64) -> bool {
+    second.wrapping_sub(first) <= CLOSE
+        && *known.borrow_mut().entry((first, second)).or_insert_with(|| modules.only_prepares(first, second))
+}
+
+impl<'p> Recording<'p> {
+    /// Looks through the recording at `path`, of a program in which was mapped what `maps` says; `approximate` where its
+    /// threads ran freely.
+    pub fn survey(path: &'p Path, maps: &str, approximate: bool) -> Result<Recording<'p>, Error> {
+        let mut summary = Summary::default();
+        let mut memory = Memory::new();
+        let (modules, known) = (Rc::new(Modules::new(maps)), Known::default());
+        let whole = raw::read(path, &|first, second| copies(&modules, &known, first, second), |event| {
+            survey(&mut memory, event);
+            summary.recorded += 1;
+            Ok(())
+        })?;
+        let strange = memory.hide_strange(!approximate);
+        summary.unseen_writes = strange;
+        memory.rewind();
+        Ok(Recording { path, memory, modules, known, approximate, threads: whole.threads, summary })
+    }
+
+    /// What its trace can promise. Where threads ran freely and raced, values do not agree with the order.
+    pub fn capabilities(&self) -> Capabilities {
+        let values = !self.approximate || self.summary.unseen_writes == 0;
+        Capabilities { values, approximate: self.approximate, ..Capabilities::default() }
+    }
+
+    /// Writes it as a trace. The trace is well formed, and each of its accesses carries its value where it promises that.
+    pub fn write(self, writer: &mut dyn TraceWriter) -> Result<Summary, Error> {
+        let values = self.capabilities().values;
+        let Recording { path, memory, modules, known, approximate, threads, mut summary } = self;
+        let namer = Namer::new(Rc::clone(&modules));
+        let mut rewriter = Rewriter { memory, namer, writer, written: 0, values, approximate };
+        for number in 0..threads {
+            let name = if number == 0 { "main".to_owned() } else { format!("T{number}") };
+            rewriter.namer.builder.thread(&name)?;
+        }
+        let copies = |first: u64, second: u64| copies(&modules, &known, first, second);
+        raw::read(path, &copies, |event| rewriter.event(event))?;
+        rewriter.writer.finish()?;
+        summary.written = rewriter.written;
+        summary.threads = threads as usize;
+        Ok(summary)
+    }
+}
+
+/// Writes the recording at `path` as a trace, with names from what was mapped according to `maps`.
+pub fn convert(path: &Path, maps: &str, writer: &mut dyn TraceWriter) -> Result<Summary, Error> {
+    Recording::survey(path, maps, false)?.write(writer)
 }
 
 /// Objects are born and die in the same order each time.
@@ -103,6 +133,8 @@ struct Rewriter<'w> {
     namer: Namer,
     writer: &'w mut dyn TraceWriter,
     written: u64,
+    values: bool,
+    approximate: bool,
 }
 
 impl Rewriter<'_> {
@@ -159,7 +191,7 @@ impl Rewriter<'_> {
                 value >> (8 * variable.offset) & mask
             };
             let target = self.namer.variable(&self.memory, variable.at)?;
-            if unseen {
+            if unseen && !self.approximate {
                 // Somebody wrote it since the last access; that it happened here is a guess, so nothing of this
                 // variable counts as racing.
                 self.put(event, Kind::AtomicWrite, target, (None, Some(cut(event.read))))?;
@@ -176,6 +208,7 @@ impl Rewriter<'_> {
         target: u32,
         (read, written): (Option<u64>, Option<u64>),
     ) -> Result<(), Error> {
+        let (read, written) = (read.filter(|_| self.values), written.filter(|_| self.values));
         let site = SiteId(self.namer.site(event.code)?);
         let op = Op::new(kind, target);
         let names = self.namer.builder.names();

@@ -19,7 +19,7 @@ mod raw;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use convert::{Summary, convert};
+pub use convert::{Recording, Summary, convert};
 pub use drain::{Drain, Stop, Taken, write_raw};
 
 /// Bytes that are not what a recorder writes.

@@ -266,23 +266,23 @@ impl Memory {
         self.strange.insert((self.object_at(at), at / 8));
     }
 
-    /// Hides the strange words, now that is known which memory matters: only there do they count.
-    pub(crate) fn hide_strange(&mut self) {
+    /// Hides the strange words, where asked to, now that is known which memory matters: only there do they count.
+    pub(crate) fn hide_strange(&mut self, hide: bool) -> usize {
+        let mut count = 0;
         for (object, word) in std::mem::take(&mut self.strange) {
             if self.matters_as(object, word * 8) {
-                self.hidden.insert((object, word));
+                count += 1;
+                if hide {
+                    self.hidden.insert((object, word));
+                }
             }
         }
+        count
     }
 
     /// Whether a write to this word was not recorded.
     pub(crate) fn is_hidden(&self, at: u64) -> bool {
         !self.hidden.is_empty() && self.hidden.contains(&(self.object_at(at), at / 8))
-    }
-
-    /// How many words have a write that was not recorded, among those that matter.
-    pub(crate) fn hidden_words(&self) -> usize {
-        self.hidden.len()
     }
 
     /// The variables that make up a part.

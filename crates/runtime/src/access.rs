@@ -7,7 +7,8 @@
 use reweave_wire::{Op, only_prepares};
 
 use crate::policy::Step;
-use crate::recording::{Inside, Pending};
+use crate::recording::Inside;
+use crate::thread::Pending;
 
 /// The bytes at `at`, at most eight, as a number.
 #[inline(always)]
@@ -49,9 +50,8 @@ impl Inside {
     /// Records the write that was announced last: it has happened by now.
     #[inline(always)]
     pub(crate) fn settle(&mut self) {
-        let core = self.core();
-        core.log.settle();
-        if let Some(pending) = core.pending.take() {
+        self.core().log.settle();
+        if let Some(pending) = self.me.pending.take() {
             self.written(pending.at, pending.length, pending.code);
         }
         self.core().log.publish_much();
@@ -77,8 +77,7 @@ impl Inside {
 
     /// Whether the program has not done yet what it announced last, but copies to there what it reads now.
     fn copies(&mut self, length: usize, code: usize) -> bool {
-        let core = self.core();
-        let (bytes, first) = match (core.pending, core.log.pending()) {
+        let (bytes, first) = match (self.me.pending.get(), self.core().log.pending()) {
             (Some(pending), _) => (pending.length, pending.code),
             (None, Some(slot)) => (usize::from(slot.kind() & 15), slot.code() as usize),
             (None, None) => return false,
@@ -113,7 +112,7 @@ pub(crate) fn write(at: usize, length: usize, code: usize) {
     let Some(mut inside) = Inside::enter() else { return };
     inside.settle();
     inside.point(Step::Access);
-    inside.core().pending = Some(Pending { at, length, code });
+    inside.me.pending.set(Some(Pending { at, length, code }));
 }
 
 /// Whether no instruction between the two calls, from the return of the first to the second one's, can store to

@@ -4,6 +4,7 @@ use core::ffi::CStr;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicU8};
 
+use crate::free;
 use crate::log::Log;
 use crate::policy::Kind;
 use crate::sys;
@@ -66,10 +67,11 @@ pub(crate) fn read(arguments: usize, environment: *const *const core::ffi::c_cha
         sys::execute_again(arguments, environment as usize);
     }
     remember(path);
-    let log = Log::map(ring(variable(environment, b"REWEAVE_RING")?)?)?;
     let claim = sys::open(with_ending(b".note").as_slice(), sys::CREATE_NEW);
     // A note that is there belongs to another process: the one that this one was started by.
     sys::close(i32::try_from(claim).ok().filter(|&file| file >= 0)?);
+    let log = Log::map(ring(variable(environment, b"REWEAVE_RING")?)?)?;
+    free::set(variable(environment, b"REWEAVE_POLICY").is_some_and(|policy| policy.starts_with(b"free")));
     let policy = match variable(environment, b"REWEAVE_POLICY") {
         Some(policy) if policy.starts_with(b"pct") => Kind::Pct,
         Some(policy) if policy.starts_with(b"plain") => Kind::Plain,

@@ -6,6 +6,7 @@
 use reweave_wire::Op;
 
 use crate::export::export;
+use crate::free;
 use crate::recording::Inside;
 use crate::thread::{self, GIVE_BACK};
 
@@ -24,7 +25,7 @@ const EINVAL: i32 = 22;
 
 /// Records that a block was allocated; its name says where and how large.
 fn allocated(at: usize, size: usize, code: usize) {
-    if at == 0 {
+    if at == 0 || free::note(Op::Alloc, at, size, code) {
         return;
     }
     match Inside::enter() {
@@ -38,7 +39,7 @@ fn allocated(at: usize, size: usize, code: usize) {
 }
 
 impl Inside {
-    fn allocated(&mut self, at: usize, size: usize, code: usize) {
+    pub(crate) fn allocated(&mut self, at: usize, size: usize, code: usize) {
         self.settle();
         if let Some(known) = self.core().counters.entry(size_of_block(at)) {
             *known = size as u64 + 1;
@@ -47,7 +48,7 @@ impl Inside {
     }
 
     /// Records the end of a block that was seen to be allocated.
-    fn freed(&mut self, at: usize, code: usize) {
+    pub(crate) fn freed(&mut self, at: usize, code: usize) {
         self.settle();
         if let Some(known) = self.core().counters.get(size_of_block(at))
             && *known != 0
@@ -74,6 +75,12 @@ impl Inside {
     }
 }
 
+/// Gives a block back to libc.
+pub(crate) fn give_back(at: usize) {
+    // SAFETY: the program gave it back once, and it was kept until now.
+    unsafe { __libc_free(at) };
+}
+
 /// The key, among the numbers that stand for things, of the size of a block that is there, plus one.
 fn size_of_block(at: usize) -> u64 {
     (at as u64) << 5 | 26
@@ -94,7 +101,7 @@ extern "C" fn calloc(count: usize, size: usize, code: usize) -> usize {
 }
 
 extern "C" fn free(at: usize, code: usize) {
-    if at == 0 {
+    if at == 0 || free::note(Op::Free, at, 0, code) {
         return;
     }
     match Inside::enter() {
@@ -128,7 +135,9 @@ extern "C" fn realloc(at: usize, size: usize, code: usize) -> usize {
         let old_size = unsafe { malloc_usable_size(at) };
         let length = old_size.min(size);
         crate::real::memmove(new, at, length);
-        if let Some(mut inside) = Inside::enter() {
+        if !free::is_on()
+            && let Some(mut inside) = Inside::enter()
+        {
             inside.settle();
             // What the program asked for, without what it got beyond that: the rest is nobody's.
             let asked = inside.core().counters.get(size_of_block(at)).filter(|asked| **asked != 0);

@@ -22,6 +22,7 @@ mod condition;
 mod config;
 mod end;
 mod export;
+mod free;
 mod heap;
 mod hooks;
 mod locks;

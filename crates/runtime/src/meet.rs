@@ -172,14 +172,30 @@ mod once {
     pub(super) const DONE: u64 = 2;
 }
 
+/// The key of what was recorded of it.
+fn once_key(control: usize) -> u64 {
+    (control as u64) << 5 | 27
+}
+
+impl Inside {
+    fn once_is(&mut self, control: usize, state: u64, code: usize) {
+        if let Some(recorded) = self.core().counters.entry(once_key(control)) {
+            *recorded = state;
+        }
+        self.stand_in(Op::AtomicWrite, control, stands_for::ONCE, code, (0, state));
+    }
+}
+
 /// How long a thread waits before it looks again: an initialisation that throws tells nobody.
 const ONCE_PATIENCE: u64 = 20_000_000;
 
 pub(crate) extern "C" fn pthread_once(control: usize, function: usize, code: usize) -> usize {
     let Some(mut inside) = begin() else { return real::pthread_once(control, function) };
     loop {
+        // Where threads run freely, libc's mark may be there before that was recorded.
+        let recorded = inside.core().counters.entry(once_key(control)).map_or(0, |state| *state);
         match load(control, 4) {
-            once::DONE => {
+            once::DONE if recorded != once::RUNS => {
                 inside.stand_in(Op::AtomicRead, control, stands_for::ONCE, code, (once::DONE, 0));
                 return 0;
             }
@@ -187,13 +203,13 @@ pub(crate) extern "C" fn pthread_once(control: usize, function: usize, code: usi
             _ => _ = inside.block(key::of(key::ONCE, control), Deadline::after(ONCE_PATIENCE).number()),
         }
     }
-    inside.stand_in(Op::AtomicWrite, control, stands_for::ONCE, code, (0, once::RUNS));
+    inside.once_is(control, once::RUNS, code);
     drop(inside);
     real::pthread_once(control, function);
     // libc has marked it as done: nobody may see that before it is recorded.
     if let Some(mut inside) = Inside::enter() {
         inside.settle();
-        inside.stand_in(Op::AtomicWrite, control, stands_for::ONCE, code, (0, once::DONE));
+        inside.once_is(control, once::DONE, code);
         inside.wake(key::of(key::ONCE, control), true);
     }
     0

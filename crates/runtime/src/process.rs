@@ -8,6 +8,7 @@ use reweave_wire::Op;
 use crate::config;
 use crate::end;
 use crate::export::{export, export_before};
+use crate::free;
 use crate::policy::Policy;
 use crate::real;
 use crate::recording::{self, Core, Inside};
@@ -47,6 +48,9 @@ extern "C" fn start(_count: i32, arguments: usize, environment: *const *const c_
     recording::start(unsafe { &mut *room });
     config::set_recording(true);
     config::save_modules();
+    if free::is_on() {
+        config::note(b"free\n");
+    }
     threads::init();
     signals::init();
     if config.timeout != 0 {

@@ -6,6 +6,7 @@ use core::sync::atomic::{AtomicUsize, compiler_fence};
 use reweave_wire::Op;
 use reweave_wire::ring::{Slot, kind};
 
+use crate::free;
 use crate::log::{self, Log};
 use crate::map::{Array, Map};
 use crate::policy::Policy;
@@ -28,8 +29,6 @@ pub(crate) struct Core {
     pub(crate) conditions: Map<Named>,
     /// Numbers that stand for things that are neither memory nor locks.
     pub(crate) counters: Map<u64>,
-    /// The write whose value is not known yet: the program stores it after it told us.
-    pub(crate) pending: Option<Pending>,
     /// Steps of all threads: slots that hooks appended by themselves, and everything else.
     pub(crate) steps: u64,
     /// Where the slots begin that are not counted as steps yet.
@@ -57,14 +56,6 @@ pub(crate) struct Named {
     /// Whether it was recorded.
     pub(crate) used: bool,
     pub(crate) generation: u32,
-}
-
-/// A write that the program is about to do.
-#[derive(Clone, Copy)]
-pub(crate) struct Pending {
-    pub(crate) at: usize,
-    pub(crate) length: usize,
-    pub(crate) code: usize,
 }
 
 /// What a number that names a variable stands for, in its lowest five bits; from 1 to 8 that many bytes of memory.
@@ -107,18 +98,27 @@ impl Inside {
         log::shut();
         // A signal comes to the same thread: only the compiler must not move what it sees.
         compiler_fence(SeqCst);
-        self.account();
+        if free::is_on() {
+            self.gather();
+        } else {
+            self.account();
+        }
     }
 
     /// What the thread does from now on is the program's.
     #[inline(always)]
     pub(crate) fn open(&mut self) {
+        if free::is_on() {
+            return self.set_free();
+        }
         let (me, budget) = (self.me.index() as u32, self.budget());
         let core = self.core();
         core.log.by(me);
         core.mark = core.log.cursor();
         // A write that is still to be looked at is not for the short way.
-        core.log.open(if core.pending.is_some() { 0 } else { budget });
+        let waits = self.me.pending.get().is_some();
+        let core = self.core();
+        core.log.open(if waits { 0 } else { budget });
         let head = core.log.head();
         compiler_fence(SeqCst);
         self.me.closed.store(0, Relaxed);
@@ -198,7 +198,6 @@ impl Core {
             locks: Map::new(),
             conditions: Map::new(),
             counters: Map::new(),
-            pending: None,
             steps: 0,
             timeout,
             flushed: 0,

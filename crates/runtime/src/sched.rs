@@ -11,6 +11,7 @@ use core::sync::atomic::{AtomicI32, AtomicU32};
 use reweave_wire::ring::SLOT_BYTES;
 
 use crate::end;
+use crate::free;
 use crate::policy::{Choice, Step};
 use crate::recording::Inside;
 use crate::signals;
@@ -84,7 +85,7 @@ impl Inside {
     /// Whether no other thread may run now.
     #[inline]
     fn undisturbed(&mut self) -> bool {
-        self.core().live_count <= 1 || self.me.pinned.load(Relaxed) != 0
+        self.core().live_count <= 1 || self.me.pinned.load(Relaxed) != 0 || free::is_on()
     }
 
     /// How many accesses may follow of which nobody needs to hear before they are recorded.
@@ -181,6 +182,23 @@ impl Inside {
         });
         if stuck {
             end::deadlock(self);
+        }
+    }
+
+    /// Runs beside the others from now on, without the baton.
+    pub(crate) fn run_beside(&mut self) {
+        self.me.leaving.store(true, SeqCst);
+        self.me.state.store(state::AWAY, SeqCst);
+        self.let_go();
+        self.me.leaving.store(false, SeqCst);
+    }
+
+    /// Waits for the baton.
+    pub(crate) fn come_back(&mut self) {
+        self.me.state.store(state::READY, SeqCst);
+        RETURNED.fetch_add(1, SeqCst);
+        if !take(self.me) {
+            self.park();
         }
     }
 
@@ -313,9 +331,8 @@ impl Inside {
     pub(crate) fn away(mut self) -> Away {
         self.settle();
         let me = self.me;
-        me.state.store(state::AWAY, SeqCst);
         self.flush_stale();
-        self.let_go();
+        self.run_beside();
         // Our own code is left, but what the call does is not recorded.
         core::mem::forget(self);
         Away { me }

@@ -105,14 +105,15 @@ extern "C" fn ends(signal: i32, _info: usize, _context: usize) {
         // The fault is the program's, but it happened where its memory was read for it: nothing is half recorded.
         Some((me, _)) if FAULTS.contains(&signal) && me.state.load(SeqCst) == state::READY => {
             let mut inside = Inside { me };
-            inside.core().pending = None;
+            me.pending.set(None);
             inside.core().log.withdraw();
             end::finish(&mut inside);
         }
         Some(_) | None if crate::config::recording() && !FAULTS.contains(&signal) => {
             // Whoever has the baton ends the program at its next step; if there is none soon, it ends unfinished.
             ENDING.store(signal, SeqCst);
-            if let Some(me) = me.filter(|me| me.state.load(SeqCst) == state::AWAY) {
+            if let Some(me) = me.filter(|me| me.state.load(SeqCst) == state::AWAY && !me.leaving.load(SeqCst))
+            {
                 end::finish(&mut Away::of(me).back());
             }
             sys::sleep(300_000_000);
@@ -137,7 +138,7 @@ extern "C" fn time_is_up(_signal: i32, _info: usize, _context: usize) {
         if let Some(mut inside) = Inside::enter() {
             end::timeout(&mut inside);
         }
-    } else if me.state.load(SeqCst) == state::AWAY {
+    } else if me.state.load(SeqCst) == state::AWAY && !me.leaving.load(SeqCst) {
         end::timeout(&mut Away::of(me).back());
     }
     // Else our own code is running, or another thread: either looks at the clock.
@@ -181,7 +182,7 @@ extern "C" fn handles(signal: i32, info: usize, context: usize) {
     if me.closed.load(Relaxed) == 0 {
         return handle(me, signal, info, context);
     }
-    if me.state.load(SeqCst) == state::AWAY {
+    if me.state.load(SeqCst) == state::AWAY && !me.leaving.load(SeqCst) {
         let inside = Away::of(me).back();
         drop(inside);
         handle(me, signal, info, context);
@@ -204,7 +205,7 @@ extern "C" fn handles(signal: i32, info: usize, context: usize) {
 fn handle(me: &'static Thread, signal: i32, info: usize, context: usize) {
     let (mut pending, mut last) = (None, None);
     if let Some(mut inside) = Inside::enter() {
-        pending = inside.core().pending.take();
+        pending = me.pending.take();
         last = inside.core().log.withdraw();
         me.pinned.fetch_add(1, Relaxed);
     }
@@ -212,7 +213,7 @@ fn handle(me: &'static Thread, signal: i32, info: usize, context: usize) {
     if let Some(mut inside) = Inside::enter() {
         me.pinned.fetch_sub(1, Relaxed);
         inside.settle();
-        inside.core().pending = pending;
+        me.pending.set(pending);
         if let Some(last) = last {
             inside.core().log.restore(me.index() as u32, last);
         }

@@ -51,6 +51,50 @@ pub(crate) struct Thread {
     pub(crate) parcels: Parcels,
     /// How often the end of its own data was put off.
     pub(crate) rounds: AtomicU32,
+    /// The write whose value is not known yet: the program stores it after it told us.
+    pub(crate) pending: PendingCell,
+    /// Whether it is giving the baton away: it is AWAY already, but a signal must wait.
+    pub(crate) leaving: AtomicBool,
+    /// Where its hooks append while threads run freely; 0 before.
+    pub(crate) head: AtomicUsize,
+}
+
+/// A write that the program is about to do.
+#[derive(Clone, Copy)]
+pub(crate) struct Pending {
+    pub(crate) at: usize,
+    pub(crate) length: usize,
+    pub(crate) code: usize,
+}
+
+/// Room for one, which only the thread itself uses.
+#[derive(Default)]
+pub(crate) struct PendingCell {
+    at: AtomicUsize,
+    length: AtomicUsize,
+    code: AtomicUsize,
+}
+
+impl PendingCell {
+    #[inline(always)]
+    pub(crate) fn get(&self) -> Option<Pending> {
+        let length = self.length.load(Relaxed);
+        (length != 0).then(|| Pending { at: self.at.load(Relaxed), length, code: self.code.load(Relaxed) })
+    }
+
+    pub(crate) fn set(&self, pending: Option<Pending>) {
+        let Pending { at, length, code } = pending.unwrap_or(Pending { at: 0, length: 0, code: 0 });
+        self.at.store(at, Relaxed);
+        self.code.store(code, Relaxed);
+        self.length.store(length, Relaxed);
+    }
+
+    #[inline(always)]
+    pub(crate) fn take(&self) -> Option<Pending> {
+        let pending = self.get()?;
+        self.length.store(0, Relaxed);
+        Some(pending)
+    }
 }
 
 /// Allocations to be recorded once the thread has the baton again.

@@ -8,6 +8,7 @@ use reweave_wire::ring::{Slot, kind};
 
 use crate::config;
 use crate::export::export;
+use crate::free;
 use crate::policy::Step;
 use crate::real;
 use crate::recording::Inside;
@@ -91,6 +92,7 @@ pub(crate) extern "C" fn create(
     };
     inside.settle();
     let index = inside.core().threads;
+    inside.core().threads += 1;
     if index >= MAX_THREADS {
         return real::pthread_create(result as usize, attributes, function, argument);
     }
@@ -98,10 +100,11 @@ pub(crate) extern "C" fn create(
     let start = unsafe { starts().add(index) };
     // SAFETY: as above; the new thread reads it later.
     unsafe { start.write(Start { function, argument, index }) };
-    let error =
-        real::pthread_create(result as usize, attributes, begin as *const () as usize, start as usize);
+    let begin = begin as *const () as usize;
+    let make = || real::pthread_create(result as usize, attributes, begin, start as usize);
+    // A lock of libc's, which another thread may hold that waits for the baton, is taken in there.
+    let error = if free::is_on() { inside.elsewhere(make) } else { make() };
     if error == 0 {
-        inside.core().threads += 1;
         // libc wrote the thread's name for the program.
         inside.written(result as usize, size_of::<usize>(), code);
         // SAFETY: pthread_create has written it.

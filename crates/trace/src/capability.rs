@@ -11,14 +11,22 @@ pub struct Capabilities {
     pub branches: bool,
     /// The trace comes with a table of dependences.
     pub dependences: bool,
+    /// Not a promise but its lack: the threads ran freely, and where between two synchronisations a plain access lies, so
+    /// which of two that race came first, is a guess.
+    pub approximate: bool,
 }
 
 impl Capabilities {
     /// The capabilities' names, in alphabetical order.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
-        [("branches", self.branches), ("dependences", self.dependences), ("values", self.values)]
-            .into_iter()
-            .filter_map(|(name, there)| there.then_some(name))
+        [
+            ("approximate", self.approximate),
+            ("branches", self.branches),
+            ("dependences", self.dependences),
+            ("values", self.values),
+        ]
+        .into_iter()
+        .filter_map(|(name, there)| there.then_some(name))
     }
 
     /// Adds the capability called `name`; false when there is none of that name.
@@ -27,6 +35,7 @@ impl Capabilities {
             "values" => self.values = true,
             "branches" => self.branches = true,
             "dependences" => self.dependences = true,
+            "approximate" => self.approximate = true,
             _ => return false,
         }
         true

@@ -65,6 +65,7 @@ impl Model {
             values: self.by_value(),
             branches: matches!(self, Model::Branch | Model::BranchValue),
             dependences: self.by_dependence(),
+            approximate: false,
         }
     }
 

@@ -33,6 +33,8 @@ impl Claims {
     pub const BRANCHES: Claims = Claims(2);
     /// There is a table of dependences.
     pub const DEPENDENCES: Claims = Claims(4);
+    /// The order of plain accesses between synchronisations is a guess.
+    pub const APPROXIMATE: Claims = Claims(8);
 
     /// Whether each claim of `other` is made.
     pub fn include(self, other: Claims) -> bool {

@@ -66,6 +66,8 @@ pub(crate) enum Policy {
     Pct,
     /// The same thread as long as it can run
     Plain,
+    /// All threads at once, as the machine lets them: fastest, but the trace is approximate
+    Free,
 }
 
 impl Policy {
@@ -74,6 +76,7 @@ impl Policy {
             Policy::Random => "random",
             Policy::Pct => "pct",
             Policy::Plain => "plain",
+            Policy::Free => "free",
         }
     }
 }

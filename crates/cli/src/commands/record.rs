@@ -8,8 +8,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use reweave_capture::Summary;
-use reweave_trace::Capabilities;
+use reweave_capture::{Recording, Summary};
 
 use super::cc::in_path;
 use super::require_format;
@@ -98,10 +97,11 @@ fn finish(raw: &Raw, ended: &Ended, output: &Path, console: &Console) -> anyhow:
         .into());
     }
     let maps = fs::read_to_string(raw.beside(".maps")).unwrap_or_default();
-    let capabilities = Capabilities { values: true, ..Capabilities::default() };
-    let mut writer = reweave_format::create(output, None, capabilities)?;
-    let summary = reweave_capture::convert(&raw.path, &maps, &mut *writer)
-        .with_context(|| format!("the recording is kept in {}", raw.path.display()))?;
+    let kept = || format!("the recording is kept in {}", raw.path.display());
+    let free = ended.notes.iter().any(|note| note == "free");
+    let recording = Recording::survey(&raw.path, &maps, free).with_context(kept)?;
+    let mut writer = reweave_format::create(output, None, recording.capabilities())?;
+    let summary = recording.write(&mut *writer).with_context(kept)?;
     drop(writer);
     raw.remove();
     report(ended, &summary, output, console);
@@ -137,7 +137,14 @@ fn report(ended: &Ended, summary: &Summary, output: &Path, console: &Console) {
     if !ended.whole && ended.notes.iter().all(|line| !line.starts_with("stopped")) {
         console.warn("the program ended before the recording did: its last events may be missing");
     }
-    if unseen_writes > 0 {
+    if ended.notes.iter().any(|note| note == "free") {
+        if unseen_writes > 0 {
+            let words = plural::count(unseen_writes as u64, "word");
+            console.note(format_args!(
+                "{words} of shared memory changed while they were read: the trace has no values"
+            ));
+        }
+    } else if unseen_writes > 0 {
         let words = plural::count(unseen_writes as u64, "word");
         console.warn(format_args!(
             "{words} of shared memory changed without a recorded write, in code that was not compiled with \

@@ -73,3 +73,65 @@ fn names_need_no_debug_information_but_have_more_with_it() {
     assert!(lines.iter().any(|line| line.site.starts_with("program+0x")), "an instruction of its file");
     assert!(lines.iter().any(|line| line.op == "w" && line.target.starts_with("global program+0x")));
 }
+
+fn validate(trace: &Path) -> String {
+    let ran = reweave().args(["validate", "--quiet"]).arg(trace).output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(ran.status.success(), "{said}{}", String::from_utf8_lossy(&ran.stderr));
+    said
+}
+
+/// Threads that run at once: the order of synchronisation is exact, so the trace is well formed, and says what it is.
+#[test]
+fn threads_may_run_freely() {
+    for name in [
+        "accesses.c",
+        "atomics.c",
+        "mutex.c",
+        "meet.c",
+        "condition.c",
+        "rwlock.c",
+        "heap.c",
+        "threads.c",
+        "signals.c",
+    ] {
+        for compiler in compilers() {
+            let program = compile(compiler, name, &["-O1"]);
+            for _ in 0..3 {
+                let recorded = program.record::<&str>(&["--policy", "free"], &[]);
+                assert_eq!((recorded.code, &*recorded.out), (Some(0), "ok\n"), "{name}: {}", recorded.err);
+                let said = validate(&recorded.trace);
+                assert!(said.contains("approximate"), "{name}: {said}");
+                let ran = reweave()
+                    .args(["predict", "--quiet", "--kinds", "race,deadlock,uaf"])
+                    .arg(&recorded.trace)
+                    .output()
+                    .unwrap();
+                let found = String::from_utf8_lossy(&ran.stdout);
+                assert!(!found.contains("WARNING"), "{compiler:?} {name}: {found}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_race_is_predicted_from_threads_that_ran_freely() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let folder = tempfile::tempdir().unwrap();
+    let (program, trace) = (folder.path().join("shop"), folder.path().join("shop.rw"));
+    let ran =
+        reweave().current_dir(&examples).args(["cc", "-O1", "shop.c", "-o"]).arg(&program).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let ran = reweave()
+        .current_dir(&examples)
+        .args(["record", "--policy", "free", "--timeout", "20s", "-o"])
+        .args([&trace, Path::new("--"), &program])
+        .output()
+        .unwrap();
+    // Its deadlock may happen.
+    assert!([Some(0), Some(3)].contains(&ran.status.code()), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert!(validate(&trace).contains("approximate"));
+    let (code, found) = predict(&trace);
+    assert_eq!(code, Some(1));
+    assert!(found.contains("data race on global sold"), "{found}");
+}

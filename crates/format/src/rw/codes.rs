@@ -81,11 +81,11 @@ pub(super) fn named(space: reweave_wire::Space) -> Option<Option<Space>> {
     }
 }
 
-const CLAIMS: [Claims; 3] = [Claims::VALUES, Claims::BRANCHES, Claims::DEPENDENCES];
+const CLAIMS: [Claims; 4] = [Claims::VALUES, Claims::BRANCHES, Claims::DEPENDENCES, Claims::APPROXIMATE];
 
 pub(super) fn claims(capabilities: Capabilities) -> Claims {
-    let Capabilities { values, branches, dependences } = capabilities;
-    [values, branches, dependences]
+    let Capabilities { values, branches, dependences, approximate } = capabilities;
+    [values, branches, dependences, approximate]
         .into_iter()
         .zip(CLAIMS)
         .filter(|(there, _)| *there)
@@ -93,8 +93,8 @@ pub(super) fn claims(capabilities: Capabilities) -> Claims {
 }
 
 pub(super) fn capabilities(claims: Claims) -> Capabilities {
-    let [values, branches, dependences] = CLAIMS.map(|claim| claims.include(claim));
-    Capabilities { values, branches, dependences }
+    let [values, branches, dependences, approximate] = CLAIMS.map(|claim| claims.include(claim));
+    Capabilities { values, branches, dependences, approximate }
 }
 
 #[cfg(test)]

@@ -103,7 +103,7 @@ fn no_event(line: &str, builder: &mut Builder) -> Result<Line, LineError> {
         let mut capabilities = Capabilities::default();
         for name in names.split_ascii_whitespace() {
             if !capabilities.add(name) {
-                let message = "expected branches, dependences or values";
+                let message = "expected approximate, branches, dependences or values";
                 return Err(LineError::new(format!("unknown capability {}: {message}", excerpt(name))));
             }
         }

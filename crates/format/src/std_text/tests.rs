@@ -116,7 +116,10 @@ fn what_is_wrong_is_told_with_its_line() {
             "#! capabilities: values",
             "capabilities are claimed after the first event: the claim belongs at the top",
         ),
-        ("#! capabilities: wings", "unknown capability `wings`: expected branches, dependences or values"),
+        (
+            "#! capabilities: wings",
+            "unknown capability `wings`: expected approximate, branches, dependences or values",
+        ),
     ] {
         let input = format!("# first\nT1|r(xy)|12\n\n{line}\nT1|r(xy)|12\n");
         check(&input, &format!("t:4: {message}"));

@@ -79,7 +79,7 @@ impl Default for Shape {
 impl Shape {
     /// What a trace of this shape carries in full.
     pub fn capabilities(&self) -> Capabilities {
-        Capabilities { values: self.values, branches: self.branches, dependences: false }
+        Capabilities { values: self.values, branches: self.branches, ..Capabilities::default() }
     }
 
     /// How many threads run.

@@ -77,6 +77,7 @@ impl<'r> Run<'r> {
             values: self.shape.value_mode == ValueMode::All,
             branches: self.shape.branches,
             dependences: self.shape.dependences,
+            approximate: false,
         });
         let (mut idle, mut last) = (0, 0);
         while self.builder.len() < self.limit && idle < PATIENCE {

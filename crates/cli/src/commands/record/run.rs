@@ -86,16 +86,21 @@ impl Run {
         Ok(Run { child, drain, raw, limit: args.timeout, started: Instant::now() })
     }
 
+    /// Says once, and at once, that the recording cannot go on.
+    fn tell_failure(&self, said: &mut bool, console: &Console) {
+        if !*said && let Some(Stop::Failed(error)) = self.drain.stopped() {
+            *said = true;
+            console.warn(format_args!("the recording stops here, the program goes on: {error}"));
+        }
+    }
+
     /// Takes out what it records, until it ends.
     pub(super) fn wait(&mut self, console: &Console) -> anyhow::Result<Ended> {
         let (mut killed, mut said) = (false, false);
         let mut quiet = Instant::now();
         let status = loop {
             let taken = (0..SPELL).take_while(|_| self.drain.take() == Taken::Some).count();
-            if !said && let Some(Stop::Failed(error)) = self.drain.stopped() {
-                said = true;
-                console.warn(format_args!("the recording stops here, the program goes on: {error}"));
-            }
+            self.tell_failure(&mut said, console);
             if taken == SPELL as usize {
                 continue;
             }
@@ -115,6 +120,7 @@ impl Run {
             thread::sleep(if quiet.elapsed() < NAPS[1] { NAPS[0] } else { NAPS[1] });
         };
         self.drain.finish();
+        self.tell_failure(&mut said, console);
         let mut notes = self.raw.notes();
         if killed {
             notes.push("timeout".to_owned());

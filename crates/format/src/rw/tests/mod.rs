@@ -10,7 +10,8 @@ use super::{Read, Writer, codes, read, scan};
 use crate::TraceWriter;
 use sample::Sample;
 
-const ALL: Capabilities = Capabilities { values: false, branches: true, dependences: true };
+const ALL: Capabilities =
+    Capabilities { values: false, branches: true, dependences: true, approximate: true };
 
 const CODECS: [Codec; 2] = [Codec::Predicted, Codec::Packed];
 

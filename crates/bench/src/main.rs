@@ -9,6 +9,7 @@ mod formats;
 mod loops;
 mod naive;
 mod predict;
+mod record;
 mod scale;
 mod straightforward;
 mod stream;
@@ -27,6 +28,11 @@ const SECTIONS: &[Section] = &[
     ("predict", "all kinds of bugs in long traces", predict::run),
     ("scale", "all kinds of bugs in traces of growing size; only when it is named", scale::run),
     ("stream", "one-pass analyses, against straightforward ones on vector clocks", stream::run),
+    (
+        "record",
+        "recording a program, against ThreadSanitizer and Helgrind; only when it is named",
+        record::run,
+    ),
     ("stream-memory", "the memory of one-pass analyses; only when it is named", stream::memory),
 ];
 
@@ -42,7 +48,7 @@ fn main() -> Result<()> {
         bail!("there is no section `{unknown}`: expected {}", known.join(", "));
     }
     for (name, about, run) in SECTIONS {
-        let large = matches!(*name, "scale" | "stream-memory");
+        let large = matches!(*name, "scale" | "record" | "stream-memory");
         if wanted.is_empty() && !large || wanted.iter().any(|w| w == name) {
             println!("## {name}: {about}\n");
             run()?;

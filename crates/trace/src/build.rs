@@ -157,6 +157,7 @@ impl Builder {
         self.capabilities.values |= capabilities.values;
         self.capabilities.branches |= capabilities.branches;
         self.capabilities.dependences |= capabilities.dependences;
+        self.capabilities.approximate |= capabilities.approximate;
     }
 
     /// How many positions there are so far.

@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn capabilities_survive() {
-        for bits in 0..8 {
+        for bits in 0..16 {
             let there = capabilities(Claims(bits));
             assert_eq!(claims(there), Claims(bits));
         }

@@ -1,0 +1,245 @@
+//! The cost of recording, against ThreadSanitizer and Helgrind: one program, one run.
+//!
+//! The program is pbzip2 with bzip2 compiled in, from Debian's source packages where they can be had; else a small one of
+//! the same shape. Times are from the program's start to its end, told by a script around it, so what comes after, such as
+//! making the trace, is told apart. What is not installed is left out, and that is said.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+/// How often each is run; the shortest counts.
+const RUNS: usize = 3;
+/// How much pbzip2 compresses.
+const INPUT_BYTES: usize = 1_000_000;
+
+/// Takes the time of a command, in a file beside it: a script can be recorded, too.
+const TIMED: &str = "#!/bin/sh\nout=$1\nshift\nstart=$(date +%s%N)\n\"$@\" >/dev/null\nstatus=$?\n\
+                     echo $(($(date +%s%N) - start)) >\"$out\"\nexit $status\n";
+
+struct Bench {
+    folder: PathBuf,
+    reweave: PathBuf,
+    /// The sources of C and of C++, and the arguments of the program.
+    sources: [Vec<PathBuf>; 2],
+    arguments: Vec<String>,
+}
+
+pub(crate) fn run() -> Result<()> {
+    let here = std::env::current_exe()?;
+    let target = here.parent().context("a program lies in a folder")?;
+    let reweave = target.join("reweave");
+    if !reweave.exists() {
+        println!("not measured: build `reweave` first, beside this program");
+        return Ok(());
+    }
+    let folder = target.join("record-bench");
+    fs::create_dir_all(&folder)?;
+    let script = folder.join("timed");
+    fs::write(&script, TIMED)?;
+    checked(Command::new("chmod").arg("+x").arg(&script))?;
+    let bench = Bench::new(folder, reweave)?;
+    let native = bench.build("native", "gcc", "g++", &[])?;
+    let base = bench.measure(&bench.command(&[], &native))?;
+    println!("  {:<34} {:>8.3} s", "native", base.as_secs_f64());
+    bench.others(base, &native)?;
+    let ours = bench.build_ours()?;
+    for policy in ["random", "free"] {
+        bench.ours(base, &ours, policy)?;
+    }
+    Ok(())
+}
+
+fn checked(command: &mut Command) -> Result<Output> {
+    let ran = command.stdin(Stdio::null()).output().with_context(|| format!("{command:?}"))?;
+    if !ran.status.success() {
+        bail!("{command:?}: {}", String::from_utf8_lossy(&ran.stderr));
+    }
+    Ok(ran)
+}
+
+fn row(what: &str, time: Duration, base: Duration) {
+    let slower = time.as_secs_f64() / base.as_secs_f64();
+    println!("  {what:<34} {:>8.3} s {slower:>8.1}×", time.as_secs_f64());
+}
+
+/// Debian's sources of pbzip2 and bzip2 in `folder`, fetched where they are missing.
+fn fetched(folder: &Path) -> Result<[PathBuf; 2]> {
+    let find = |prefix: &str| -> Option<PathBuf> {
+        let mut entries = fs::read_dir(folder).ok()?.filter_map(Result::ok).map(|entry| entry.path());
+        entries.find(|path| {
+            path.is_dir() && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix))
+        })
+    };
+    if let (Some(pbzip2), Some(bzip2)) = (find("pbzip2-"), find("bzip2-")) {
+        return Ok([pbzip2, bzip2]);
+    }
+    let release = fs::read_to_string("/etc/os-release")?;
+    let name =
+        release.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME=")).context("no Debian")?;
+    let (list, state) = (folder.join("sources.list"), folder.join("lists"));
+    fs::write(&list, format!("deb-src http://deb.debian.org/debian {name} main\n"))?;
+    fs::create_dir_all(state.join("partial"))?;
+    let apt = |arguments: &[&str]| {
+        checked(
+            Command::new("apt-get")
+                .current_dir(folder)
+                .arg("-o")
+                .arg(format!("Dir::Etc::SourceList={}", list.display()))
+                .args(["-o", "Dir::Etc::SourceParts=/dev/null", "-o"])
+                .arg(format!("Dir::State::lists={}", state.display()))
+                .args(arguments),
+        )
+    };
+    apt(&["update"])?;
+    apt(&["source", "pbzip2", "bzip2"])?;
+    Ok([find("pbzip2-").context("no pbzip2")?, find("bzip2-").context("no bzip2")?])
+}
+
+fn sources_in(folder: &Path, end: &str) -> Result<Vec<PathBuf>> {
+    let mut found: Vec<PathBuf> =
+        fs::read_dir(folder)?.filter_map(Result::ok).map(|entry| entry.path()).collect();
+    found.retain(|path| path.extension().is_some_and(|extension| extension == end));
+    found.sort();
+    Ok(found)
+}
+
+impl Bench {
+    fn new(folder: PathBuf, reweave: PathBuf) -> Result<Bench> {
+        let (sources, arguments) = match fetched(&folder) {
+            Ok([pbzip2, bzip2]) => {
+                let library =
+                    ["blocksort", "huffman", "crctable", "randtable", "compress", "decompress", "bzlib"];
+                let c = library.map(|name| bzip2.join(name).with_extension("c")).to_vec();
+                let input = folder.join("input");
+                let bytes = fs::read(std::env::current_exe()?)?;
+                fs::write(&input, bytes.get(..INPUT_BYTES.min(bytes.len())).unwrap_or_default())?;
+                let arguments = ["-p2", "-b1", "-kc"].map(str::to_owned).into_iter();
+                println!("pbzip2 -p2 -b1 on {INPUT_BYTES} bytes of machine code, bzip2 compiled in\n");
+                ([c, sources_in(&pbzip2, "cpp")?], arguments.chain([input.display().to_string()]).collect())
+            }
+            Err(error) => {
+                println!("no sources of pbzip2 ({error:#}): a small program of the same shape\n");
+                let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/blocks.c");
+                ([vec![own], Vec::new()], Vec::new())
+            }
+        };
+        Ok(Bench { folder, reweave, sources, arguments })
+    }
+
+    /// Compiles the program with these compilers, each perhaps with a first argument.
+    fn build(&self, name: &str, c: &str, cpp: &str, flags: &[&str]) -> Result<PathBuf> {
+        let mut objects = Vec::new();
+        let compiler = |text: &str| {
+            let mut words = text.split('\n');
+            let mut command = Command::new(words.next().unwrap_or_default());
+            command.args(words).args(["-O2", "-g", "-w", "-pthread"]).args(flags);
+            command
+        };
+        for (sources, text) in self.sources.iter().zip([c, cpp]) {
+            for source in sources {
+                let stem = source.file_stem().unwrap_or_default().to_string_lossy();
+                let object = self.folder.join(format!("{name}-{stem}.o"));
+                let mut command = compiler(text);
+                command.args([
+                    "-D_LARGEFILE64_SOURCE",
+                    "-D_FILE_OFFSET_BITS=64",
+                    "-DUSE_STACKSIZE_CUSTOMIZATION",
+                ]);
+                for folder in self.sources.iter().flatten().filter_map(|source| source.parent()) {
+                    command.arg("-I").arg(folder);
+                }
+                checked(command.arg("-c").arg(source).arg("-o").arg(&object))?;
+                objects.push(object);
+            }
+        }
+        let program = self.folder.join(name);
+        let linker = if self.sources[1].is_empty() { c } else { cpp };
+        checked(compiler(linker).args(&objects).arg("-o").arg(&program))?;
+        Ok(program)
+    }
+
+    fn build_ours(&self) -> Result<PathBuf> {
+        let compiler = |name: &str| format!("{}\n{name}", self.reweave.display());
+        self.build("ours", &compiler("cc"), &compiler("c++"), &[])
+    }
+
+    /// The words of a command that runs the program below `wrapper` and takes its time.
+    fn command(&self, wrapper: &[&str], program: &Path) -> Vec<String> {
+        let script = self.folder.join("timed").display().to_string();
+        let mut words = vec![script, self.folder.join("time").display().to_string()];
+        words.extend(wrapper.iter().map(|word| (*word).to_owned()));
+        words.push(program.display().to_string());
+        words.extend(self.arguments.iter().cloned());
+        words
+    }
+
+    fn measure(&self, words: &[String]) -> Result<Duration> {
+        let mut best = Duration::MAX;
+        for _ in 0..RUNS {
+            let (program, arguments) = words.split_first().context("no command")?;
+            checked(Command::new(program).args(arguments).env("TSAN_OPTIONS", "report_bugs=0"))?;
+            best = best.min(self.time()?);
+        }
+        Ok(best)
+    }
+
+    fn time(&self) -> Result<Duration> {
+        Ok(Duration::from_nanos(fs::read_to_string(self.folder.join("time"))?.trim().parse()?))
+    }
+
+    fn others(&self, base: Duration, native: &Path) -> Result<()> {
+        match self.build("tsan", "gcc", "g++", &["-fsanitize=thread"]) {
+            Ok(program) => {
+                row("ThreadSanitizer, reports off", self.measure(&self.command(&[], &program))?, base)
+            }
+            Err(error) => println!("  ThreadSanitizer is not there: {error:#}"),
+        }
+        if Command::new("valgrind").arg("--version").output().is_err() {
+            println!("  Helgrind is not there: valgrind is not installed");
+            return Ok(());
+        }
+        let wrapper = ["valgrind", "--tool=helgrind", "--log-file=/dev/null", "--history-level=none"];
+        row("Helgrind, without history", self.measure(&self.command(&wrapper, native))?, base);
+        Ok(())
+    }
+
+    fn ours(&self, base: Duration, program: &Path, policy: &str) -> Result<()> {
+        let trace = self.folder.join("trace.rw");
+        let (mut best, mut whole, mut said) = (Duration::MAX, Duration::MAX, String::new());
+        for _ in 0..RUNS {
+            let start = Instant::now();
+            let mut command = Command::new(&self.reweave);
+            command.args(["record", "--seed", "1", "--policy", policy, "-o"]).arg(&trace).arg("--");
+            let ran = checked(command.args(self.command(&[], program)))?;
+            let time = self.time()?;
+            if time < best {
+                (best, whole) = (time, start.elapsed());
+                said = String::from_utf8_lossy(&ran.stderr).into_owned();
+            }
+        }
+        row(&format!("reweave record --policy {policy}"), best, base);
+        let numbers: Vec<u64> = said
+            .split(|character: char| !character.is_ascii_digit() && character != ',')
+            .filter_map(|number| number.replace(',', "").parse().ok())
+            .collect();
+        let count = |before: &str| -> Option<u64> {
+            let (front, _) = said.split_once(before)?;
+            front.rsplit(' ').next()?.replace(',', "").parse().ok()
+        };
+        let recorded = count(" events as recorded").or(numbers.iter().copied().max()).unwrap_or(1).max(1);
+        let written = count(" events of ").unwrap_or(1).max(1);
+        let bytes = fs::metadata(&trace)?.len();
+        println!(
+            "    {recorded} events recorded, {:.1} ns each; {written} in the trace, {:.2} bytes each; trace ready {:.2} s \
+             after the end",
+            best.as_nanos() as f64 / recorded as f64,
+            bytes as f64 / written as f64,
+            (whole - best.min(whole)).as_secs_f64(),
+        );
+        Ok(())
+    }
+}

@@ -7,9 +7,10 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use reweave_format::SharedWords;
-use reweave_wire::ring::{RING_MAGIC, SLOT_BYTES, SLOTS_AT, Slot, field, state};
+use reweave_wire::ring::{RING_MAGIC, SLOT_BYTES, SLOTS_AT, Slot, field, kind, state};
 
 use crate::coder::{MAX_BYTES, Sites, is_sound, own_value};
+use crate::last::{State, Tail};
 
 /// What a raw recording begins with.
 pub(crate) const RAW_MAGIC: [u8; 8] = *b"rwraw 1\n";
@@ -56,6 +57,27 @@ pub struct Drain {
     bytes_left: u64,
     written: u64,
     stopped: Option<Stop>,
+    last: Option<Last>,
+}
+
+/// What it takes to keep the last events only.
+struct Last {
+    keep: u64,
+    raw: PathBuf,
+    state: State,
+    /// How many events the file has, and how many slots at its start say what held before.
+    events: u64,
+    before: usize,
+    /// How many events the file before it has; 0 where there is none.
+    older: u64,
+}
+
+impl Last {
+    fn older_path(&self) -> PathBuf {
+        let mut path = self.raw.clone().into_os_string();
+        path.push(".before");
+        path.into()
+    }
 }
 
 impl Drain {
@@ -80,6 +102,7 @@ impl Drain {
             bytes_left: max_bytes,
             written: RAW_MAGIC.len() as u64,
             stopped,
+            last: None,
         };
         for (at, value) in [
             (field::CAPACITY, CAPACITY as u64),
@@ -90,6 +113,14 @@ impl Drain {
             drain.field(at).store(value, Release);
         }
         Ok(drain)
+    }
+
+    /// Keeps only the last `keep` events, and on the way at most three times as many.
+    pub fn keep_last(mut self, raw: &Path, keep: u64) -> Drain {
+        let raw = raw.to_owned();
+        self.last =
+            Some(Last { keep: keep.max(1), raw, state: State::default(), events: 0, before: 0, older: 0 });
+        self
     }
 
     /// Where the program finds the ring.
@@ -160,6 +191,14 @@ impl Drain {
             }
             used = self.sites.encode(own_value(slot), &mut self.block, used);
             encoded += 1;
+            if slot.kind() >= kind::OTHERS
+                && let Some(last) = &mut self.last
+            {
+                last.state.note(slot);
+            }
+        }
+        if let Some(last) = &mut self.last {
+            last.events += events;
         }
         self.used = used;
         self.slots += encoded;
@@ -202,6 +241,73 @@ impl Drain {
             }
         }
         (self.used, self.slots) = (BLOCK_HEAD, 0);
+        if self.stopped.is_none()
+            && let Err(error) = self.turn_over()
+        {
+            self.stopped = Some(Stop::Failed(error));
+            self.stop();
+        }
+    }
+
+    /// Begins another file where only the last events are kept, and this one has as many.
+    fn turn_over(&mut self) -> io::Result<()> {
+        let Some(last) = self.last.as_mut().filter(|last| last.events >= last.keep) else { return Ok(()) };
+        std::fs::rename(&last.raw, last.older_path())?;
+        self.file = File::create_new(&last.raw)?;
+        self.file.write_all(&RAW_MAGIC)?;
+        let slots = last.state.slots();
+        let mut writer = RawWriter { file: &mut self.file, sites: Sites::default(), batch: Vec::new() };
+        slots.iter().try_for_each(|&slot| writer.put(slot))?;
+        self.sites = writer.end()?;
+        (last.older, last.events, last.before) = (last.events, 0, slots.len());
+        Ok(())
+    }
+
+    /// Cuts the files down to the last events.
+    fn cut(&mut self) -> io::Result<()> {
+        let Some(last) = &self.last else { return Ok(()) };
+        let mut files = vec![(last.raw.clone(), 0)];
+        if last.older > 0 {
+            files = vec![(last.older_path(), 0), (last.raw.clone(), last.before)];
+        }
+        let slots = |each: &mut dyn FnMut(Slot)| -> io::Result<()> {
+            for (path, skip) in &files {
+                let mut left = *skip;
+                crate::raw::decode(path, &mut |batch| {
+                    for slot in batch {
+                        if left > 0 { left -= 1 } else { each(slot) }
+                    }
+                    true
+                })
+                .map_err(io::Error::other)?;
+            }
+            Ok(())
+        };
+        let mut total = 0;
+        slots(&mut |slot| total += u64::from(slot.is_event()))?;
+        if total <= last.keep {
+            return Ok(());
+        }
+        let mut new = last.raw.clone().into_os_string();
+        new.push(".cut");
+        let mut file = File::create(&new)?;
+        file.write_all(&RAW_MAGIC)?;
+        let mut writer = RawWriter { file: &mut file, sites: Sites::default(), batch: Vec::new() };
+        let (mut tail, mut result) = (Tail::new(total, last.keep), Ok(()));
+        slots(&mut |slot| {
+            tail.next(slot, &mut |slot| {
+                if result.is_ok() {
+                    result = writer.put(slot);
+                }
+            });
+        })?;
+        result?;
+        writer.end()?;
+        std::fs::rename(&new, &last.raw)?;
+        if last.older > 0 {
+            std::fs::remove_file(last.older_path())?;
+        }
+        Ok(())
     }
 
     fn stop(&self) {
@@ -222,6 +328,9 @@ impl Drain {
         }
         while self.take_until(end) == Taken::Some {}
         self.flush();
+        if let Err(error) = self.cut() {
+            self.stopped = Some(Stop::Failed(error));
+        }
     }
 }
 
@@ -236,17 +345,43 @@ impl Drop for Drain {
 pub fn write_raw(path: &Path, slots: &[Slot]) -> io::Result<()> {
     let mut file = File::create(path)?;
     file.write_all(&RAW_MAGIC)?;
-    let mut sites = Sites::default();
-    for slots in slots.chunks(BLOCK_SLOTS) {
-        let (mut bytes, mut used) = (vec![0; slots.len() * MAX_BYTES + 16], 0);
-        for &slot in slots {
-            used = sites.encode(own_value(slot), &mut bytes, used);
+    let mut writer = RawWriter { file: &mut file, sites: Sites::default(), batch: Vec::new() };
+    slots.iter().try_for_each(|&slot| writer.put(own_value(slot)))?;
+    writer.end()?;
+    Ok(())
+}
+
+/// Writes blocks of slots whose values are their own.
+struct RawWriter<'f> {
+    file: &'f mut File,
+    sites: Sites,
+    batch: Vec<Slot>,
+}
+
+impl RawWriter<'_> {
+    fn put(&mut self, slot: Slot) -> io::Result<()> {
+        self.batch.push(slot);
+        if self.batch.len() >= BLOCK_SLOTS { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        let (mut bytes, mut used) = (vec![0; self.batch.len() * MAX_BYTES + 16], 0);
+        for &slot in &self.batch {
+            used = self.sites.encode(slot, &mut bytes, used);
         }
         bytes.truncate(used);
-        file.write_all(&head(&bytes, slots.len() as u32))?;
-        file.write_all(&bytes)?;
+        self.file.write_all(&head(&bytes, self.batch.len() as u32))?;
+        self.batch.clear();
+        self.file.write_all(&bytes)
     }
-    Ok(())
+
+    /// Writes the rest; what the blocks that follow are to be encoded with.
+    fn end(mut self) -> io::Result<Sites> {
+        if !self.batch.is_empty() {
+            self.write()?;
+        }
+        Ok(self.sites)
+    }
 }
 
 /// The head of a block.

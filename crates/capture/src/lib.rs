@@ -11,6 +11,7 @@
 mod coder;
 mod convert;
 mod drain;
+mod last;
 mod memory;
 mod modules;
 mod names;

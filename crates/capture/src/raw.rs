@@ -94,7 +94,7 @@ pub(crate) fn read(
 }
 
 /// Reads and decodes block after block, and passes each on until nobody wants the next.
-fn decode(path: &Path, each: &mut dyn FnMut(Vec<Slot>) -> bool) -> Result<(), Error> {
+pub(crate) fn decode(path: &Path, each: &mut dyn FnMut(Vec<Slot>) -> bool) -> Result<(), Error> {
     let failed = |source| Error::Io { path: path.to_owned(), source };
     let mut input = BufReader::with_capacity(1 << 20, File::open(path).map_err(failed)?);
     let mut magic = [0; RAW_MAGIC.len()];

@@ -17,6 +17,7 @@
 mod access;
 mod atomics;
 mod blocking;
+mod budget;
 mod c11;
 mod condition;
 mod config;

@@ -8,10 +8,7 @@
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicI32, AtomicU32};
 
-use reweave_wire::ring::SLOT_BYTES;
-
 use crate::end;
-use crate::free;
 use crate::policy::{Choice, Step};
 use crate::recording::Inside;
 use crate::signals;
@@ -26,7 +23,7 @@ static DYING: AtomicI32 = AtomicI32::new(0);
 static RETURNED: AtomicU32 = AtomicU32::new(0);
 
 /// How many steps lie between two looks at the clock.
-const CLOCK_STEPS: u64 = 1 << 12;
+pub(crate) const CLOCK_STEPS: u64 = 1 << 12;
 /// How long a thread whose time is up waits before it looks again whether the baton is free.
 const PATIENCE: u64 = 5_000_000;
 /// How long it may take a thread that has ended to be gone.
@@ -79,32 +76,6 @@ impl Inside {
         if choice != Choice::Stay {
             me.priority.store(priority, Relaxed);
             self.consider(choice);
-        }
-    }
-
-    /// Whether no other thread may run now.
-    #[inline]
-    fn undisturbed(&mut self) -> bool {
-        self.core().live_count <= 1 || self.me.pinned.load(Relaxed) != 0 || free::is_on()
-    }
-
-    /// How many accesses may follow of which nobody needs to hear before they are recorded.
-    #[inline]
-    pub(crate) fn budget(&mut self) -> u64 {
-        let until_clock = CLOCK_STEPS - 1 - self.core().steps % CLOCK_STEPS;
-        if self.undisturbed() { until_clock } else { until_clock.min(self.core().policy.budget()) }
-    }
-
-    /// Counts the accesses that were recorded since [`Inside::budget`] was asked.
-    #[inline]
-    pub(crate) fn account(&mut self) {
-        let core = self.core();
-        let cursor = core.log.cursor();
-        let passed = cursor.wrapping_sub(core.mark) / SLOT_BYTES as u64;
-        core.mark = cursor;
-        core.steps += passed;
-        if !self.undisturbed() {
-            self.core().policy.passed(passed);
         }
     }
 

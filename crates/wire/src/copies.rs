@@ -52,6 +52,8 @@ fn operand(mode: u8, scale: Option<u8>) -> usize {
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
     use std::vec::Vec;
 
     use super::*;

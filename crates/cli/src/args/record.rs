@@ -35,6 +35,9 @@ pub(crate) struct RecordArgs {
     /// Stop recording at so many bytes, such as 500M, and let the program go on
     #[arg(long, value_name = "BYTES", default_value = "16G", value_parser = bytes)]
     pub(crate) max_size: u64,
+    /// Keep only the last N events: the trace begins with the threads, locks and blocks that were there then
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) last: Option<u64>,
     /// Run nothing: make the trace of a recording that was left behind when `reweave record` itself was killed
     #[arg(long, value_name = "RAW", conflicts_with = "program")]
     pub(crate) finish: Option<PathBuf>,

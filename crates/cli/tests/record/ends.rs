@@ -110,6 +110,26 @@ fn limits_stop_the_recording_and_not_the_program() {
     }
 }
 
+#[test]
+fn the_last_events_are_a_trace_of_their_own() {
+    for (name, keep) in
+        [("heap.c", 700), ("mutex.c", 300), ("rwlock.c", 250), ("condition.c", 200), ("threads.c", 2_000)]
+    {
+        let program = compile(GCC, name, &["-O1"]);
+        let all = program.record::<&str>(&["--seed", "5"], &[]).events();
+        let recorded = program.record::<&str>(&["--seed", "5", "--last", &keep.to_string()], &[]);
+        assert_eq!((recorded.code, recorded.out.as_str()), (Some(0), "ok\n"), "{}", recorded.err);
+        let last = recorded.events();
+        assert!(last.len() < all.len() && last.len() > 20, "{name}: {} of {}", last.len(), all.len());
+        // The end is the same: every operation that is no access, by the same threads, in the same order.
+        let ends = |lines: &[crate::common::Line]| -> Vec<(String, String)> {
+            let rest = lines.iter().filter(|line| ["acq", "rel", "join", "notify"].contains(&&*line.op));
+            rest.rev().take(6).map(|line| (line.thread.clone(), line.op.clone())).collect()
+        };
+        assert_eq!(ends(&last), ends(&all), "{name}");
+    }
+}
+
 /// A file system in memory with room for very little; unmounted in the end.
 struct SmallDisk<'p>(&'p Path);
 

@@ -70,8 +70,11 @@ impl Run {
         let mut raw = std::path::absolute(output)?.into_os_string();
         raw.push(format!(".{}.raw", std::process::id()));
         let raw = PathBuf::from(raw);
-        let drain = Drain::create(&raw, args.max_events, args.max_size)
+        let mut drain = Drain::create(&raw, args.max_events, args.max_size)
             .with_context(|| format!("{} cannot be written", raw.display()))?;
+        if let Some(keep) = args.last {
+            drain = drain.keep_last(&raw, keep);
+        }
         let mut command = Command::new(program);
         command.args(arguments).env("REWEAVE_RECORD", padded(&raw)).env("REWEAVE_RING", padded(drain.ring()));
         command.env("REWEAVE_POLICY", format!("{:8}", args.policy.name()).replace(' ', "-"));
@@ -152,7 +155,7 @@ impl Raw {
 
     /// Removes what the trace was made from.
     pub(super) fn remove(&self) {
-        for path in [self.path.clone(), self.beside(".note"), self.beside(".maps")] {
+        for path in [self.path.clone(), self.beside(".note"), self.beside(".maps"), self.beside(".before")] {
             // It is in nobody's way, and the trace is there.
             let _ = fs::remove_file(path);
         }

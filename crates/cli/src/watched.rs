@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use reweave_format::{Error, Format, TraceWriter};
-use reweave_trace::{Capabilities, Event, Names, Value};
+use reweave_trace::{Capabilities, ContextId, Event, Names, ThreadId, Value};
 
 use crate::console::Console;
 use crate::interrupt;
@@ -60,6 +60,10 @@ impl TraceWriter for Watched {
         }
         self.written += 1;
         self.writer.event(names, event, read, written)
+    }
+
+    fn context(&mut self, names: &Names, thread: ThreadId, context: ContextId) -> Result<(), Error> {
+        self.writer.context(names, thread, context)
     }
 
     fn finish(&mut self) -> Result<(), Error> {

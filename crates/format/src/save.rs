@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io::{Cursor, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use reweave_trace::{Capabilities, Event, Names, Trace, Value};
+use reweave_trace::{Capabilities, ContextId, Event, Names, ThreadId, Trace, Value};
 
 use crate::output::Output;
 use crate::{Error, Format, TraceWriter, rapidbin, rw, std_text};
@@ -36,7 +36,11 @@ pub fn create(
 
 /// Writes every event of `trace`, skipped positions included, and finishes.
 pub fn write_trace(trace: &Trace, writer: &mut dyn TraceWriter) -> Result<(), Error> {
+    let mut changes = trace.context_changes().into_iter().peekable();
     for id in trace.ids() {
+        while let Some((_, thread, context)) = changes.next_if(|change| change.0 <= id) {
+            writer.context(trace.names(), thread, context)?;
+        }
         let values = trace.values(id);
         let value = |id| trace.value(id);
         writer.event(trace.names(), &trace.event(id), values.read.map(value), values.written.map(value))?;
@@ -104,6 +108,10 @@ impl TraceWriter for FileWriter {
         written: Option<Value<'_>>,
     ) -> Result<(), Error> {
         self.writer.event(names, event, read, written).map_err(|error| error.in_file(&self.path))
+    }
+
+    fn context(&mut self, names: &Names, thread: ThreadId, context: ContextId) -> Result<(), Error> {
+        self.writer.context(names, thread, context).map_err(|error| error.in_file(&self.path))
     }
 
     fn finish(&mut self) -> Result<(), Error> {

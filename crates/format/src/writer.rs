@@ -1,6 +1,6 @@
 //! What writers of every format have in common.
 
-use reweave_trace::{Event, Names, Value};
+use reweave_trace::{ContextId, Event, Names, ThreadId, Value};
 
 use crate::Error;
 
@@ -16,6 +16,12 @@ pub trait TraceWriter {
         read: Option<Value<'_>>,
         written: Option<Value<'_>>,
     ) -> Result<(), Error>;
+
+    /// The events of `thread` from now on are in `context`, which is among `names.contexts`. Formats that have no place for
+    /// that pass over it.
+    fn context(&mut self, _names: &Names, _thread: ThreadId, _context: ContextId) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// Writes what is still held back and closes the document.
     fn finish(&mut self) -> Result<(), Error>;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::context::Calling;
 use crate::thread_column::{ThreadColumn, ThreadRows};
 use crate::value::{BatchValues, Values, carried};
 use crate::wellformed::{self, Repairs};
 use crate::{
-    CallId, Capabilities, ConditionId, Error, Event, EventId, EventValues, Kind, LockId, Names, Objects,
+    CallId, Capabilities, ConditionId, ContextId, Error, Event, EventId, EventValues, Kind, LockId, Names, Objects,
     RegionId, SiteId, Space, ThreadId, Trace, Value, ValueId, VarId,
 };
 
@@ -71,6 +72,7 @@ pub struct Builder {
     columns: Columns,
     values: Values,
     names: Names,
+    calling: Calling,
     capabilities: Capabilities,
 }
 
@@ -114,6 +116,24 @@ impl Builder {
     #[inline]
     pub fn site(&mut self, text: &str) -> Result<SiteId, Error> {
         self.names.sites.intern(text).map(SiteId)
+    }
+
+    /// The context that the call at `site` leads to from `parent`.
+    pub fn context(&mut self, parent: ContextId, site: SiteId) -> Result<ContextId, Error> {
+        if site.index() >= self.names.sites.len() {
+            return Err(Error::UnknownName);
+        }
+        self.names.contexts.intern(parent, site)
+    }
+
+    /// The events of `thread` that are appended from now on are in `context`.
+    pub fn change_context(&mut self, thread: ThreadId, context: ContextId) {
+        self.calling.change(self.len(), thread, context);
+    }
+
+    /// The event at `position` and those of `thread` after it are in `context`; positions must not go back.
+    pub fn change_context_at(&mut self, position: EventId, thread: ThreadId, context: ContextId) {
+        self.calling.change(position.index(), thread, context);
     }
 
     /// The target called `name` in the space of `kind`, as a number for [`crate::Op::new`].
@@ -178,6 +198,7 @@ impl Builder {
         targets.clear();
         sites.clear();
         self.values = Values::default();
+        self.calling.clear();
     }
 
     /// Whether there is no position yet.
@@ -305,7 +326,7 @@ impl Builder {
     }
 
     fn check(self, repairs: Option<&mut Repairs>) -> Result<Trace, Error> {
-        let Builder { columns, values, names, capabilities } = self;
+        let Builder { columns, values, names, calling, capabilities } = self;
         // Without an early exit this takes no time, and most traces have no objects.
         let lifetime = |kind: Kind| matches!(kind, Kind::Alloc | Kind::Free);
         let any = columns.kinds.iter().fold(false, |any, &kind| any | lifetime(kind));
@@ -319,7 +340,7 @@ impl Builder {
             .map(|(_, &target)| VarId(target));
         let objects = Objects::new(names.space(Space::Variable), lifetimes)?;
         let (names, objects) = (Arc::new(names), Arc::new(objects));
-        let mut trace = Trace { columns, values, names, objects, capabilities };
+        let mut trace = Trace { columns, values, names, calling, objects, capabilities };
         wellformed::check(&mut trace, repairs)?;
         Ok(trace)
     }

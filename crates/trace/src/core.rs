@@ -3,6 +3,7 @@
 use fixedbitset::FixedBitSet;
 
 use crate::build::Columns;
+use crate::context::Calling;
 use crate::{EventId, Kind, Space, Trace};
 
 /// Some of a trace's events, renumbered, and where each of them was.
@@ -37,6 +38,7 @@ impl Core {
                 columns: Columns::with_capacity(count),
                 values: trace.values.empty_like(),
                 names: trace.names.clone(),
+                calling: Calling::default(),
                 objects: trace.objects.clone(),
                 capabilities: trace.capabilities,
             },

@@ -40,6 +40,8 @@ ids! {
     RegionId;
     /// The text of a completed call on a library object.
     CallId;
+    /// A calling context: the calls that were under way.
+    ContextId;
 }
 
 /// The entry of a `u32` column that holds no id.

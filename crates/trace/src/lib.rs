@@ -23,6 +23,7 @@
 
 mod build;
 mod capability;
+mod context;
 mod core;
 mod dependence;
 mod error;
@@ -41,11 +42,12 @@ mod wellformed;
 
 pub use build::{Batch, Builder, Rows};
 pub use capability::Capabilities;
+pub use context::Contexts;
 pub use core::{Core, NotACore};
 pub use dependence::{DependenceBuilder, Dependences};
 pub use error::{Defect, Error, IllFormed};
 pub use event::{Access, Event, Kind, Op, Space};
-pub use id::{CallId, ConditionId, EventId, LockId, RegionId, SiteId, ThreadId, VarId};
+pub use id::{CallId, ConditionId, ContextId, EventId, LockId, RegionId, SiteId, ThreadId, VarId};
 pub use links::{Links, WaitLink};
 pub use model::{Model, ParseModelError};
 pub use name::{MAX_NAME_BYTES, Names, Table};

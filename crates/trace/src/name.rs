@@ -7,7 +7,7 @@ use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::{Error, Space};
+use crate::{Contexts, Error, Space};
 
 use late::Late;
 use number::{MAX_DIGITS, Numbers, SPREAD, decimal, number};
@@ -193,6 +193,8 @@ pub struct Names {
     spaces: [Table; Space::ALL.len()],
     /// The sites.
     pub sites: Table,
+    /// The calling contexts, where they are known.
+    pub contexts: Contexts,
 }
 
 impl Names {

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::build::Columns;
+use crate::context::Calling;
 use crate::value::Values;
 use crate::{
-    CallId, Capabilities, ConditionId, Event, EventId, EventValues, Kind, LockId, Names, Objects, Op,
+    CallId, Capabilities, ConditionId, ContextId, Event, EventId, EventValues, Kind, LockId, Names, Objects, Op,
     RegionId, Rows, SiteId, Space, ThreadId, Value, ValueId, VarId,
 };
 
@@ -18,6 +19,7 @@ pub struct Trace {
     pub(crate) values: Values,
     /// Shared with the traces that are made from this one.
     pub(crate) names: Arc<Names>,
+    pub(crate) calling: Calling,
     pub(crate) objects: Arc<Objects>,
     pub(crate) capabilities: Capabilities,
 }
@@ -83,6 +85,21 @@ impl Trace {
     pub fn values(&self, id: EventId) -> EventValues {
         let kind = self.kind(id);
         self.values.get(id.index(), kind == Kind::Update, kind.reads())
+    }
+
+    /// The calling context of the event at `id`. A core knows none.
+    pub fn context(&self, id: EventId) -> ContextId {
+        self.calling.get(id, self.thread(id))
+    }
+
+    /// The sites of the calls that were under way at the event at `id`, the last call first, as far as they are known.
+    pub fn callers(&self, id: EventId) -> impl Iterator<Item = SiteId> + '_ {
+        self.names.contexts.callers(self.context(id))
+    }
+
+    /// From which event on a thread was in another context, in order; empty where no context is known.
+    pub fn context_changes(&self) -> Vec<(EventId, ThreadId, ContextId)> {
+        self.calling.in_order()
     }
 
     /// Whether some event has a value.

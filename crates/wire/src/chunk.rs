@@ -93,6 +93,8 @@ impl FileHeader {
 pub enum ChunkKind {
     /// Names and events.
     Block = b'B',
+    /// The calling contexts of the block before it.
+    Contexts = b'C',
     /// Totals and index.
     Footer = b'F',
 }
@@ -102,6 +104,7 @@ impl ChunkKind {
     pub fn from_code(code: u8) -> Option<ChunkKind> {
         match code {
             b'B' => Some(ChunkKind::Block),
+            b'C' => Some(ChunkKind::Contexts),
             b'F' => Some(ChunkKind::Footer),
             _ => None,
         }
@@ -129,7 +132,7 @@ impl Codec {
     }
 }
 
-/// The head of a block or footer.
+/// The head of a block, of its contexts, or of the footer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Chunk {
     /// What it is.
@@ -138,11 +141,11 @@ pub struct Chunk {
     pub codec: u8,
     /// How many bytes follow the head.
     pub payload: u32,
-    /// A block's number of events; a footer's number of blocks.
+    /// A block's number of events; of contexts, the number of changes; a footer's number of blocks.
     pub events: u32,
-    /// A block's number of names.
+    /// A block's number of names; of contexts, the number of calls.
     pub names: u32,
-    /// A block's first event; a footer's number of events in all.
+    /// A block's first event, also in the head of its contexts; a footer's number of events in all.
     pub first_event: u64,
     /// The payload's checksum.
     pub payload_crc: u32,

@@ -14,6 +14,7 @@
 
 mod bits;
 mod chunk;
+mod context;
 mod control;
 mod copies;
 mod crc;
@@ -35,6 +36,7 @@ pub use chunk::{
     HEADER_BYTES, MAGIC, VERSION,
 };
 pub use copies::only_prepares;
+pub use context::{ContextReader, ContextTable, ContextWriter};
 pub use crc::{Crc, crc};
 pub use decode::{Block, Columns, Decoder};
 pub use encode::{Closed, Encoder, Event, Full};

@@ -7,6 +7,7 @@
 //! **Invariant:** no event comes from a block whose checksum fails, and no block is left out silently.
 
 mod codes;
+mod contexts;
 mod names;
 mod read;
 mod scan;

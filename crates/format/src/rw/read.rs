@@ -13,6 +13,7 @@ use std::thread;
 use reweave_trace::{Batch, Builder, Kind};
 use reweave_wire::{Block, Columns, Damaged, Decoder, Op, SPACES, Space};
 
+use super::contexts::{self, Around, Known};
 use super::names::{Ids, Refused};
 use super::scan::{Located, Scan, scan};
 use super::values::DecodedValues;
@@ -31,7 +32,8 @@ pub(crate) struct Read {
 /// Reads a file on up to `jobs` threads.
 pub(crate) fn read(bytes: &[u8], jobs: usize) -> Result<Read, Malformed> {
     let scan = scan(bytes)?;
-    let mut whole = Whole { bytes, builder: Builder::new(), ids: Ids::default(), values: 0..0 };
+    let mut whole = Whole::new(bytes);
+    whole.later = scan.contexts.iter().rev().copied().collect();
     let events = usize::try_from(scan.events).ok().filter(|&events| events < u32::MAX as usize);
     events
         .ok_or(reweave_trace::Error::TooMany { what: "events" })
@@ -122,11 +124,43 @@ struct Whole<'b> {
     bytes: &'b [u8],
     builder: Builder,
     ids: Ids,
+    contexts: Known,
+    /// The contexts of blocks that were not read yet, the next one last.
+    later: Vec<Located>,
     /// Where values are kept.
     values: Range<usize>,
 }
 
-impl Whole<'_> {
+impl<'b> Whole<'b> {
+    fn new(bytes: &'b [u8]) -> Whole<'b> {
+        Whole {
+            bytes,
+            builder: Builder::new(),
+            ids: Ids::default(),
+            contexts: Known::default(),
+            later: Vec::new(),
+            values: 0..0,
+        }
+    }
+
+    /// Adds the contexts of the block that is being added, where it has some.
+    fn add_contexts(&mut self, block: &Located, decoded: &Decoded) -> Result<(), Malformed> {
+        let Some(contexts) = self.later.pop_if(|next| next.head.first_event == block.head.first_event) else {
+            return Ok(());
+        };
+        let around = Around {
+            first: self.builder.len(),
+            threads: &decoded.threads,
+            thread_table: self.ids.table(Space::Thread),
+            site_table: self.ids.table(Space::Site),
+        };
+        let payload = contexts.payload(self.bytes)?;
+        self.contexts.add(&contexts.head, payload, &around, &mut self.builder).map_err(|refused| match refused {
+            contexts::Refused::Damaged(damage) => damaged(&contexts, damage),
+            contexts::Refused::Trace(error) => malformed(contexts.at, error.to_string()),
+        })
+    }
+
     /// Sets memory aside for as many names as the footer tells of.
     fn expect(&mut self, names: &[u32; SPACES]) {
         for (&space, &count) in Space::ALL.iter().zip(names) {
@@ -176,6 +210,7 @@ impl Whole<'_> {
             Refused::Damaged(damage) => damaged(located, damage),
             Refused::Trace(error) => malformed(located.at, error.to_string()),
         })?;
+        self.add_contexts(located, decoded)?;
         self.rename(decoded)
             .and_then(|()| decoded.values.intern(&decoded.kinds, &mut self.builder, &self.ids))
             .ok_or_else(|| damaged(located, Damaged("an event refers to a name that is not defined")))?;

@@ -51,6 +51,8 @@ impl Located {
 #[derive(Debug)]
 pub(super) struct Scan {
     pub(super) blocks: Vec<Located>,
+    /// The contexts of blocks, in order.
+    pub(super) contexts: Vec<Located>,
     pub(super) events: u64,
     /// What may be relied on.
     pub(super) claims: Claims,
@@ -76,6 +78,7 @@ pub(super) fn scan(bytes: &[u8]) -> Result<Scan, Malformed> {
         };
         match head.kind {
             ChunkKind::Block => scan.block(Located { at, head })?,
+            ChunkKind::Contexts => scan.contexts(Located { at, head })?,
             ChunkKind::Footer => {
                 scan.footer(at, &head, payload, header)?;
                 let end = at + CHUNK_BYTES + payload.len();
@@ -116,7 +119,7 @@ pub(super) fn head(rest: &[u8]) -> Result<Option<Chunk>, String> {
     let head = Chunk::decode(bytes).map_err(|damage| format!("the file is damaged here: {}", damage.0))?;
     let known = match head.kind {
         ChunkKind::Block => Codec::from_code(head.codec).is_some(),
-        ChunkKind::Footer => head.codec == 0,
+        ChunkKind::Contexts | ChunkKind::Footer => head.codec == 0,
     };
     if !known {
         return Err(format!("a block is stored with codec {}, which this program cannot read", head.codec));
@@ -128,6 +131,7 @@ impl Scan {
     pub(super) fn new(header: FileHeader) -> Scan {
         Scan {
             blocks: Vec::new(),
+            contexts: Vec::new(),
             events: 0,
             claims: header.claims.without(header.tentative),
             names: None,
@@ -150,6 +154,22 @@ impl Scan {
         Ok(())
     }
 
+    pub(super) fn contexts(&mut self, contexts: Located) -> Result<(), Malformed> {
+        contexts.check_size()?;
+        if contexts.head.first_event != self.events || self.without_block() {
+            return Err(malformed(contexts.at, "calling contexts stand before another block than their own"));
+        }
+        self.contexts.push(contexts);
+        Ok(())
+    }
+
+    /// Whether the last contexts still lack the block that they belong to.
+    fn without_block(&self) -> bool {
+        self.contexts.last().is_some_and(|last| {
+            self.blocks.last().is_none_or(|block| block.at < last.at)
+        })
+    }
+
     pub(super) fn footer(
         &mut self,
         at: usize,
@@ -164,6 +184,9 @@ impl Scan {
         let disagrees = |what| malformed(at, format!("the footer disagrees with the file about {what}"));
         if head.events as usize != self.blocks.len() || head.first_event != self.events {
             return Err(disagrees("the number of blocks or events"));
+        }
+        if head.names as usize != self.contexts.len() || self.without_block() {
+            return Err(disagrees("the number of blocks with calling contexts"));
         }
         if !header.claims.include(footer.claims) {
             return Err(disagrees("the capabilities: it may only take some back"));
@@ -198,7 +221,12 @@ impl Scan {
         Ok(())
     }
 
-    pub(super) fn cut_off(&mut self, at: usize, nothing_follows: bool) {
+    pub(super) fn cut_off(&mut self, mut at: usize, mut nothing_follows: bool) {
+        if self.without_block()
+            && let Some(contexts) = self.contexts.pop()
+        {
+            (at, nothing_follows) = (contexts.at, false);
+        }
         let events = self.events;
         self.notices.push(if nothing_follows {
             format!("cut off after {events} events: the last whole block ends at byte {at}, and nothing follows")

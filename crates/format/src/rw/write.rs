@@ -6,10 +6,11 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use reweave_trace::{Capabilities, Event, Kind, Names, Space, Value};
-use reweave_wire::{Claims, Closed, Encoder, End, FileHeader, FooterEncoder, Full, SPACES, VERSION};
+use reweave_trace::{Capabilities, ContextId, Event, Kind, Names, Space, ThreadId, Value};
+use reweave_wire::{Chunk, Claims, Closed, Encoder, End, FileHeader, FooterEncoder, Full, SPACES, VERSION};
 
 use super::codes;
+use super::contexts::Pending;
 use crate::{Error, TraceWriter};
 
 const BUFFER_BYTES: usize = 1 << 20;
@@ -31,6 +32,7 @@ pub(crate) struct Writer<W: Write> {
     texts: HashMap<String, u32>,
     text_bytes: usize,
     claims: Claims,
+    contexts: Pending,
     /// The blocks so far.
     index: Vec<Closed>,
     /// What is to be written at once.
@@ -52,6 +54,7 @@ impl<W: Write> Writer<W> {
             texts: HashMap::new(),
             text_bytes: 0,
             claims,
+            contexts: Pending::default(),
             index: Vec::new(),
             block: header.encode().to_vec(),
             written: 0,
@@ -129,6 +132,8 @@ impl<W: Write> Writer<W> {
 
     /// Writes the block and begins the next.
     pub(super) fn close(&mut self) -> Result<(), Error> {
+        let first = self.encoder.total_events() - self.encoder.events() as u64;
+        self.contexts.write(first, &mut self.block);
         let closed = self.encoder.close(&mut |bytes| self.block.extend_from_slice(bytes));
         self.index.push(closed);
         self.flush()
@@ -141,6 +146,32 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
+    /// Makes sure that the file knows a context and all that it is in.
+    fn define_context(&mut self, names: &Names, context: ContextId) -> Result<(), Error> {
+        let mut unknown = Vec::new();
+        let mut next = context;
+        while self.contexts.id(next).is_none() {
+            let Some((parent, site)) = names.contexts.call(next) else { break };
+            unknown.push((next, parent, site));
+            next = parent;
+        }
+        for (context, parent, site) in unknown.into_iter().rev() {
+            let site = self.id(reweave_wire::Space::Site, site.0, || names.sites.get(site.0))?;
+            let parent = self.contexts.id(parent).unwrap_or(0);
+            self.contexts.define(context, parent, site);
+        }
+        if self.contexts.is_full() { self.close() } else { Ok(()) }
+    }
+
+    #[inline]
+    fn put(&mut self, event: &reweave_wire::Event) -> Result<(), Error> {
+        if self.encoder.event(event).is_ok() {
+            return Ok(());
+        }
+        self.close()?;
+        self.encoder.event(event).map_err(|Full| Error::io(io::ErrorKind::OutOfMemory.into()))
+    }
+
     fn footer(&mut self) -> Result<(), Error> {
         let start = self.written;
         let blocks = self.index.len() as u32;
@@ -150,7 +181,8 @@ impl<W: Write> Writer<W> {
         for block in &self.index {
             footer.block(block.payload, block.events, &mut sink);
         }
-        self.block.extend_from_slice(&footer.head(blocks, self.encoder.total_events()).encode());
+        let head = footer.head(blocks, self.encoder.total_events());
+        self.block.extend_from_slice(&Chunk { names: self.contexts.chunks, ..head }.encode());
         self.block.append(&mut payload);
         self.block.extend_from_slice(&End { footer: start }.encode());
         self.flush()
@@ -182,11 +214,17 @@ impl<W: Write> TraceWriter for Writer<W> {
             read: self.value(read)?,
             written: self.value(written)?,
         };
-        if self.encoder.event(&event).is_ok() {
-            return Ok(());
-        }
-        self.close()?;
-        self.encoder.event(&event).map_err(|Full| Error::io(io::ErrorKind::OutOfMemory.into()))
+        let due = if self.contexts.now.is_empty() { None } else { self.contexts.due(ThreadId(thread)) };
+        let Some(context) = due else { return self.put(&event) };
+        self.define_context(names, context)?;
+        self.put(&event)?;
+        self.contexts.change(self.encoder.events() as u32 - 1, ThreadId(thread), thread_id, context);
+        Ok(())
+    }
+
+    fn context(&mut self, _: &Names, thread: ThreadId, context: ContextId) -> Result<(), Error> {
+        self.contexts.told(thread, context);
+        Ok(())
     }
 
     fn finish(&mut self) -> Result<(), Error> {

@@ -7,7 +7,7 @@ use reweave_wire::{
     Block, CHUNK_BYTES, Chunk, ChunkKind, Columns, Damaged, Decoder, END_BYTES, FileHeader, HEADER_BYTES,
 };
 
-use super::super::names::{Ids, Refused};
+use super::super::names::Refused;
 use super::super::scan::{Located, Scan, file_header, head};
 use super::super::{codes, malformed};
 use super::{Decoded, Whole, damaged};
@@ -30,6 +30,13 @@ pub(crate) struct Parts {
     ended: bool,
 }
 
+/// What was read.
+enum Read {
+    Block,
+    Passed,
+    End,
+}
+
 /// Why a file could not be read further.
 pub(crate) enum Stopped {
     Malformed(Malformed),
@@ -46,7 +53,7 @@ impl Parts {
     /// Reads the start of a file.
     pub(crate) fn new(source: &mut Source<'_>) -> Result<Parts, Stopped> {
         let header = file_header(&take(source, HEADER_BYTES)?)?;
-        let whole = Whole { bytes: &[], builder: Builder::new(), ids: Ids::default(), values: 0..0 };
+        let whole = Whole::new(&[]);
         Ok(Parts {
             header,
             scan: Scan::new(header),
@@ -71,8 +78,18 @@ impl Parts {
     /// Puts the events of the next block in the builder, in place of those before; false at the end.
     pub(crate) fn next(&mut self, source: &mut Source<'_>) -> Result<bool, Stopped> {
         self.whole.builder.forget_events();
+        loop {
+            match self.chunk(source)? {
+                Read::Passed => {}
+                Read::Block => return Ok(true),
+                Read::End => return Ok(false),
+            }
+        }
+    }
+
+    fn chunk(&mut self, source: &mut Source<'_>) -> Result<Read, Stopped> {
         if self.ended {
-            return Ok(false);
+            return Ok(Read::End);
         }
         let at = self.at;
         let bytes = take(source, CHUNK_BYTES)?;
@@ -82,32 +99,38 @@ impl Parts {
                 return Err(malformed(at, message).into());
             }
             self.cut_off(false);
-            return Ok(false);
+            return Ok(Read::End);
         }
         let Some(head) = head(&bytes).map_err(|message| malformed(at, message))? else {
             self.cut_off(bytes.is_empty());
-            return Ok(false);
+            return Ok(Read::End);
         };
         let block = Located { at, head };
-        if head.kind == ChunkKind::Block {
+        if head.kind != ChunkKind::Footer {
             // Refused, if it is too large, before it takes memory.
             block.check_size()?;
         }
         let payload = take(source, head.payload as usize)?;
         if payload.len() < head.payload as usize {
             self.cut_off(false);
-            return Ok(false);
+            return Ok(Read::End);
         }
         self.at += CHUNK_BYTES + payload.len();
         match head.kind {
             ChunkKind::Block => {
                 self.scan.block(block)?;
                 self.block(&block, &payload)?;
-                Ok(true)
+                Ok(Read::Block)
+            }
+            // Nobody who looks at a trace part by part looks at stacks.
+            ChunkKind::Contexts => {
+                self.scan.contexts(block)?;
+                block.check(&payload)?;
+                Ok(Read::Passed)
             }
             ChunkKind::Footer => {
                 self.footer(at, &head, &payload, &take(source, END_BYTES + 1)?)?;
-                Ok(false)
+                Ok(Read::End)
             }
         }
     }

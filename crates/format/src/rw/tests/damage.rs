@@ -1,15 +1,23 @@
 //! Files that were cut off or damaged: never a panic, never a wrong event.
 
-use reweave_wire::{CHUNK_BYTES, Chunk, END_BYTES, HEADER_BYTES, crc};
+use reweave_wire::{CHUNK_BYTES, Chunk, ChunkKind, END_BYTES, HEADER_BYTES, crc};
 
 use super::sample::Sample;
 use super::*;
 use crate::rw::scan::scan;
 
-/// Where each block of a file starts and how many events come before it; at last, where the footer starts.
+/// Where each block of a file, or its contexts, starts and how many events come before it; at last, where the footer starts.
 fn starts(bytes: &[u8]) -> Vec<(usize, usize)> {
-    let blocks = scan(bytes).unwrap().blocks;
-    let mut starts: Vec<_> = blocks.iter().map(|block| (block.at, block.head.first_event as usize)).collect();
+    let scan = scan(bytes).unwrap();
+    let blocks = scan.blocks;
+    let start = |first| scan.contexts.iter().find(|contexts| contexts.head.first_event == first);
+    let mut starts: Vec<_> = blocks
+        .iter()
+        .map(|block| {
+            let first = block.head.first_event;
+            (start(first).map_or(block.at, |contexts| contexts.at), first as usize)
+        })
+        .collect();
     let last = blocks.last().unwrap();
     let end = last.at + CHUNK_BYTES + last.head.payload as usize;
     starts.push((end, (last.head.first_event + u64::from(last.head.events)) as usize));
@@ -128,6 +136,28 @@ fn blocks_that_are_lost_or_swapped_are_noticed() {
     }
 }
 
+#[test]
+fn contexts_that_are_lost_or_moved_are_noticed() {
+    let bytes = write(&Sample::new(8).trace(80, false), 20, Codec::Predicted);
+    let scan = scan(&bytes).unwrap();
+    assert_eq!((scan.blocks.len(), scan.contexts.len()), (4, 4));
+    for contexts in &scan.contexts {
+        let chunk = contexts.at..contexts.at + CHUNK_BYTES + contexts.head.payload as usize;
+        let mut lost = bytes.clone();
+        let taken: Vec<u8> = lost.drain(chunk.clone()).collect();
+        assert!(read(&lost, 1).is_err(), "lost at {}", contexts.at);
+        let mut doubled = bytes.clone();
+        doubled.splice(chunk.end..chunk.end, taken.iter().copied());
+        assert!(read(&doubled, 1).is_err(), "doubled at {}", contexts.at);
+        for block in scan.blocks.iter().filter(|block| block.at > chunk.end + CHUNK_BYTES) {
+            let mut moved = bytes.clone();
+            moved.splice(block.at..block.at, taken.iter().copied());
+            moved.drain(chunk.clone());
+            assert!(read(&moved, 1).is_err(), "moved from {} to {}", contexts.at, block.at);
+        }
+    }
+}
+
 /// Damage whose checksums are right comes from a broken writer, or from someone who means ill.
 #[test]
 fn wrong_payloads_with_right_checksums_do_no_harm() {
@@ -141,8 +171,13 @@ fn wrong_payloads(codec: Codec) {
     let (mut accepted, mut refused) = (0, 0);
     for _ in 0..2000 {
         let mut other = bytes.clone();
-        let at = starts[random.below(3)].0;
+        let mut at = starts[random.below(3)].0;
         let mut head = Chunk::decode(bytes[at..].first_chunk().unwrap()).unwrap();
+        assert_eq!(head.kind, ChunkKind::Contexts);
+        if random.below(2) == 0 {
+            at += CHUNK_BYTES + head.payload as usize;
+            head = Chunk::decode(bytes[at..].first_chunk().unwrap()).unwrap();
+        }
         let payload = at + CHUNK_BYTES..at + CHUNK_BYTES + head.payload as usize;
         for _ in 0..1 + random.below(3) {
             other[payload.start + random.below(payload.len())] = random.below(256) as u8;

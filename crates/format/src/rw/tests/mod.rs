@@ -20,9 +20,13 @@ fn write(trace: &Trace, block: usize, codec: Codec) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(&mut bytes, trace.capabilities());
     writer.choose(codec);
+    let mut changes = trace.context_changes().into_iter().peekable();
     for (i, id) in trace.ids().enumerate() {
         if i > 0 && i % block == 0 {
             writer.close().unwrap();
+        }
+        while let Some((_, thread, context)) = changes.next_if(|change| change.0 <= id) {
+            writer.context(trace.names(), thread, context).unwrap();
         }
         let EventValues { read, written } = trace.values(id);
         let value = |id: Option<ValueId>| id.map(|id| trace.value(id));
@@ -43,8 +47,10 @@ fn listing(trace: &Trace, count: usize) -> Vec<String> {
             let event = trace.event(id);
             let EventValues { read, written } = trace.values(id);
             let value = |id: Option<ValueId>| id.map(|id| trace.value(id));
+            let callers: String =
+                trace.callers(id).map(|site| format!("|from {}", trace.site_name(site))).collect();
             format!(
-                "{}|{:?}({:?})|{}|{:?}>{:?}",
+                "{}|{:?}({:?})|{}|{:?}>{:?}{callers}",
                 trace.thread_name(event.thread),
                 event.op.kind(),
                 trace.target_name(event.op),

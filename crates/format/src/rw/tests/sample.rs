@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use reweave_trace::{Builder, Event, EventValues, Kind, Op, Trace, Value};
+use reweave_trace::{Builder, ContextId, Event, EventValues, Kind, Op, Trace, Value};
 
 /// A random number generator (xorshift), and the traces it makes.
 pub(super) struct Sample(u64);
@@ -41,9 +41,24 @@ impl Sample {
             };
             let values =
                 if values { self.values(&mut builder, &mut memory, kind, target) } else { EventValues::NONE };
+            if self.below(4) == 0 {
+                let context = self.context(&mut builder, site);
+                builder.change_context(event.thread, context);
+            }
             builder.push(event, values).unwrap();
         }
         builder.repair().unwrap().0
+    }
+
+    /// Mostly calls that were seen before.
+    fn context(&mut self, builder: &mut Builder, site: usize) -> ContextId {
+        let mut context = ContextId::NONE;
+        for _ in 0..self.below(5) {
+            let call = if self.below(9) == 0 { site } else { self.below(2) };
+            let site = builder.site(&format!("call {call}")).unwrap();
+            context = builder.context(context, site).unwrap();
+        }
+        context
     }
 
     fn name(&mut self, position: usize) -> String {

@@ -18,6 +18,7 @@ pub mod refutation;
 pub mod sarif;
 mod scene;
 pub mod schedule;
+mod stack;
 pub mod suppressions;
 pub mod text;
 

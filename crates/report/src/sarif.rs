@@ -14,7 +14,7 @@ use reweave_trace::EventId;
 use serde_json::Value;
 use serde_sarif::sarif::{
     Invocation, Location, Message, MultiformatMessageString, PropertyBag, ReportingDescriptor, ResultLevel,
-    Run, Sarif, Tool, ToolComponent,
+    Run, Sarif, Stack, StackFrame, Tool, ToolComponent,
 };
 
 use crate::event;
@@ -47,8 +47,26 @@ pub fn result(finding: &Finding, shown: Option<Shown<'_>>) -> Result {
     let related = (1..finding.events.len())
         .map(|place| Location { id: i64::try_from(place).ok(), ..location(finding, scene, place) });
     result.related_locations = Some(related.collect::<Vec<_>>()).filter(|list| !list.is_empty());
+    result.stacks = Some(stacks(finding, scene)).filter(|stacks| !stacks.is_empty());
     result.code_flows = shown.map(|shown| vec![flow::code_flow(finding, shown)]);
     result
+}
+
+/// The stacks of the finding's events, and of where its threads and objects come from.
+fn stacks(finding: &Finding, scene: Option<&Scene<'_>>) -> Vec<Stack> {
+    let one = |what: String, sites: &[String]| {
+        let frame =
+            |site: &String| StackFrame::builder().location(site::location(site, site.clone())).build();
+        Stack::builder().message(message(what)).frames(sites.iter().map(frame).collect::<Vec<_>>()).build()
+    };
+    let what = |id: u32| match scene {
+        Some(scene) => event::numbered(scene.trace, EventId(id)),
+        None => format!("event {id}"),
+    };
+    let events = finding.events.iter().zip(&finding.stacks).map(|(&id, sites)| one(what(id), sites));
+    let origins =
+        finding.origins.iter().map(|origin| one(format!("the origin of {}", origin.name), &origin.stack));
+    events.chain(origins).collect()
 }
 
 /// Tells `result` how often its finding was seen, which is known only after all traces.

@@ -1,6 +1,7 @@
 //! Findings that the user does not want to see, in the syntax of ThreadSanitizer's suppression files.
 //!
-//! A line is `kind:pattern`. The pattern is looked for in each site of a finding and in its target; `*` stands for any
+//! A line is `kind:pattern`. The pattern is looked for in each site of a finding, in the calls that led there, and in
+//! its target; `*` stands for any
 //! characters, `^` at its start and `$` at its end bind it to the start and the end. Lines that start with `#` are
 //! comments. `mutex:` is for any deadlock, by the name of a lock. As in ThreadSanitizer, a use after free is also
 //! silenced by `race:`. Kinds that only ThreadSanitizer knows are passed over, so that one file serves both.
@@ -100,7 +101,8 @@ impl Rule {
             What::Mutex => finding.kind == Kind::Deadlock && target(),
             What::Kind(kind) => {
                 let kinds = kind == finding.kind || kind == Kind::Race && finding.kind == Kind::UseAfterFree;
-                kinds && (finding.sites.iter().any(|site| self.pattern.matches(site)) || target())
+                let mut sites = finding.sites.iter().chain(finding.stacks.iter().flatten());
+                kinds && (sites.any(|site| self.pattern.matches(site)) || target())
             }
         }
     }
@@ -157,6 +159,8 @@ mod tests {
             fingerprint: String::new(),
             events: Vec::new(),
             sites: sites.iter().map(|&site| site.to_owned()).collect(),
+            stacks: Vec::new(),
+            origins: Vec::new(),
             target: target.to_owned(),
             schedule: Schedule { witness_prefix: 0, witness: Vec::new() },
             instances: 1,
@@ -200,6 +204,17 @@ mod tests {
         assert!(!rules.matches(&finding(Kind::Deadlock, &["my.c:1"], "l, n")));
         assert!(!rules.matches(&finding(Kind::Race, &["b"], "m")));
         assert_eq!(rules.unused().collect::<Vec<_>>(), [(4, "deadlock:^a.c:1$"), (6, "uaf:zzz")]);
+    }
+
+    #[test]
+    fn a_rule_matches_any_call_that_led_to_an_event() {
+        let mut race = finding(Kind::Race, &["push q.c:30", "pop q.c:41"], "x");
+        race.stacks =
+            vec![vec!["push q.c:30".to_owned(), "main q.c:50".to_owned()], vec!["pop q.c:41".to_owned()]];
+        assert!(Suppressions::parse("race:^main ").expect("a rule").matches(&race));
+        assert!(!Suppressions::parse("deadlock:^main ").expect("a rule").matches(&race));
+        race.stacks.clear();
+        assert!(!Suppressions::parse("race:^main ").expect("a rule").matches(&race));
     }
 
     #[test]

@@ -8,6 +8,8 @@
 //!     at bank.c:34 (event 10), holding no lock
 //!   …
 //! ```
+//!
+//! Where calls are known, `#0 withdraw bank.c:22 (event 5), …` and a line for each call stand in place of `at`.
 
 mod event;
 mod headline;
@@ -48,15 +50,16 @@ pub fn body(finding: &Finding, shown: Option<Shown<'_>>, color: bool) -> String 
         text += &format!("  {part}\n");
         let event = finding.events.get(place).copied().unwrap_or_default();
         let site = finding.sites.get(place).map_or("", String::as_str);
-        text += &format!("    {}\n", event::place(scene, EventId(event), site));
+        let stack = finding.stacks.get(place).map_or(&[][..], Vec::as_slice);
+        for line in event::place(scene, EventId(event), site, stack) {
+            text += &format!("    {line}\n");
+        }
     }
     if let Some(sense) = words::sense(finding, scene) {
         text += &format!("  {sense}\n");
     }
-    if let Some(scene) = scene {
-        for line in event::creations(scene, finding) {
-            text += &format!("  {line}\n");
-        }
+    for line in event::creations(scene, finding) {
+        text += &format!("  {line}\n");
     }
     if let Some(Shown { scene, checked }) = shown {
         let title = format!("A schedule that gets there, checked in the model {}:", checked.model());

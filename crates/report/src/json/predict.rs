@@ -11,6 +11,8 @@ use reweave_trace::{EventId, Model, Trace};
 use reweave_witness::{Claim, Witness};
 use serde::{Deserialize, Serialize};
 
+use crate::stack::{self, Origins};
+
 use super::{Counts, Schedule, TraceShape, seconds};
 
 pub use document::{Document, DocumentError};
@@ -64,6 +66,12 @@ pub struct Finding {
     pub events: Vec<u32>,
     /// The site of each.
     pub sites: Vec<String>,
+    /// Where calls are known: per event, its site and the sites of the calls that led there, the last one first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stacks: Vec<Vec<String>>,
+    /// Where calls are known: what its threads and objects come from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub origins: Vec<Origin>,
     /// The variable, object, condition variable or locks.
     pub target: String,
     /// The schedule that shows it.
@@ -77,6 +85,21 @@ pub struct Finding {
     /// In a document about several traces: how many of them show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traces: Option<u64>,
+}
+
+/// Where a thread was created or an object allocated.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+pub struct Origin {
+    /// `thread` or `object`.
+    pub what: String,
+    /// Its name.
+    pub name: String,
+    /// The thread that did it.
+    pub by: String,
+    /// The event.
+    pub event: u32,
+    /// Its site and those of the calls that led there, the last one first.
+    pub stack: Vec<String>,
 }
 
 /// A candidate that was not settled.
@@ -145,12 +168,18 @@ impl TraceResult {
     /// What `prediction` says about `trace`, which the user calls `path`, after `time` seconds.
     pub fn new(trace: &Trace, path: &str, model: Model, prediction: &Prediction, time: f64) -> TraceResult {
         let ids = |events: &[EventId]| events.iter().map(|event| event.0).collect::<Vec<u32>>();
+        let origins = if prediction.findings.is_empty() { Origins::default() } else { Origins::new(trace) };
         let findings = prediction.findings.iter().map(|finding| Finding {
             kind: finding.kind(),
             pattern: finding.pattern().name().to_owned(),
             fingerprint: finding.fingerprint().to_owned(),
             events: ids(finding.events()),
             sites: finding.sites().iter().map(|&site| trace.site_name(site).to_owned()).collect(),
+            stacks: match stack::known(trace) {
+                true => finding.events().iter().map(|&event| stack::stack(trace, event)).collect(),
+                false => Vec::new(),
+            },
+            origins: origins.of(trace, finding.events()),
             target: finding.target(trace),
             schedule: finding.witness().witness().into(),
             instances: finding.instances(),

@@ -10,6 +10,7 @@ use reweave_trace::{Capabilities, Event, Kind, Op, SiteId, ThreadId, Value};
 use reweave_wire as wire;
 
 use crate::Error;
+use crate::calls::Calls;
 use crate::memory::{Memory, Part, parts};
 use crate::modules::Modules;
 use crate::names::Namer;
@@ -61,7 +62,7 @@ impl<'p> Recording<'p> {
         let (modules, known) = (Rc::new(Modules::new(maps)), Known::default());
         let whole = raw::read(path, &|first, second| copies(&modules, &known, first, second), |event| {
             survey(&mut memory, event);
-            summary.recorded += 1;
+            summary.recorded += u64::from(!matches!(event.target, Target::Depth(_)));
             Ok(())
         })?;
         let strange = memory.hide_strange(!approximate);
@@ -81,7 +82,7 @@ impl<'p> Recording<'p> {
         let values = self.capabilities().values;
         let Recording { path, memory, modules, known, approximate, threads, mut summary } = self;
         let namer = Namer::new(Rc::clone(&modules));
-        let mut rewriter = Rewriter { memory, namer, writer, written: 0, values, approximate };
+        let mut rewriter = Rewriter { memory, namer, calls: Calls::default(), writer, written: 0, values, approximate };
         for number in 0..threads {
             let name = if number == 0 { "main".to_owned() } else { format!("T{number}") };
             rewriter.namer.builder.thread(&name)?;
@@ -109,7 +110,7 @@ fn lifetimes(memory: &mut Memory, event: &RawEvent) -> Option<u32> {
         (wire::Op::Alloc, Target::Stack { at, length }) => {
             Some(memory.born(at, length, event.thread, event.code, true))
         }
-        (wire::Op::Free, Target::Heap { at, .. }) => memory.dies(at, event.thread),
+        (wire::Op::Free, Target::Heap { at, .. }) => memory.dies(at, event.thread, event.code),
         _ => None,
     }
 }
@@ -131,6 +132,7 @@ fn survey(memory: &mut Memory, event: &RawEvent) {
 struct Rewriter<'w> {
     memory: Memory,
     namer: Namer,
+    calls: Calls,
     writer: &'w mut dyn TraceWriter,
     written: u64,
     values: bool,
@@ -154,7 +156,9 @@ impl Rewriter<'_> {
             Target::Heap { .. } | Target::Stack { .. } => {
                 let matters = object.and_then(|object| self.memory.objects.get(object as usize));
                 match (object, matters) {
-                    (Some(number), Some(found)) if found.shared && !found.is_stack => {
+                    (Some(number), Some(found))
+                        if found.shared && !found.is_stack && self.namer.is_known(found) =>
+                    {
                         let target = self.namer.object(&self.memory, number)?;
                         self.put(event, kind(event.op), target, (None, None))
                     }
@@ -167,6 +171,11 @@ impl Rewriter<'_> {
                     _ => self.namer.lock(&self.memory, at, generation)?,
                 };
                 self.put(event, kind(event.op), target, (None, None))
+            }
+            Target::Depth(depth) => {
+                let call = (event.op == wire::Op::Enter).then_some(event.code);
+                self.calls.change(event.thread, depth, call);
+                Ok(())
             }
             Target::Thread(thread) => self.put(event, kind(event.op), thread, (None, None)),
             Target::None => self.put(event, kind(event.op), 0, (None, None)),
@@ -210,6 +219,9 @@ impl Rewriter<'_> {
     ) -> Result<(), Error> {
         let (read, written) = (read.filter(|_| self.values), written.filter(|_| self.values));
         let site = SiteId(self.namer.site(event.code)?);
+        if let Some(context) = self.calls.context(event.thread, &mut self.namer)? {
+            self.writer.context(self.namer.builder.names(), ThreadId(event.thread), context)?;
+        }
         let op = Op::new(kind, target);
         let names = self.namer.builder.names();
         let event = Event { thread: ThreadId(event.thread), op, site };

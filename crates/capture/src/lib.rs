@@ -8,6 +8,7 @@
 //! touched, not by the number of events.
 #![forbid(unsafe_code)]
 
+mod calls;
 mod coder;
 mod convert;
 mod drain;

@@ -31,6 +31,10 @@ pub(crate) struct Object {
     pub(crate) code: u64,
     /// The thread that freed it.
     freed_by: Option<u32>,
+    /// Where it was freed.
+    pub(crate) freed_at: u64,
+    /// Whether anybody is known to have touched it in between.
+    pub(crate) touched: bool,
     /// Whether more than one thread had to do with it.
     pub(crate) shared: bool,
     pub(crate) is_stack: bool,
@@ -94,8 +98,17 @@ pub(crate) struct Memory {
 
 impl Memory {
     pub(crate) fn new() -> Memory {
-        let rest =
-            Object { at: 0, length: 0, owner: 0, code: 0, freed_by: None, shared: true, is_stack: false };
+        let rest = Object {
+            at: 0,
+            length: 0,
+            owner: 0,
+            code: 0,
+            freed_by: None,
+            freed_at: 0,
+            touched: true,
+            shared: true,
+            is_stack: false,
+        };
         Memory {
             places: HashMap::new(),
             pages: Vec::new(),
@@ -163,18 +176,29 @@ impl Memory {
         let object = self.next;
         self.next += 1;
         if object as usize == self.objects.len() {
-            self.objects.push(Object { at, length, owner, code, freed_by: None, shared: false, is_stack });
+            self.objects.push(Object {
+                at,
+                length,
+                owner,
+                code,
+                freed_by: None,
+                freed_at: 0,
+                touched: false,
+                shared: false,
+                is_stack,
+            });
         }
         self.assign(at, length, Some(object));
         object
     }
 
     /// The object at `at` dies; none where none is known to begin there.
-    pub(crate) fn dies(&mut self, at: u64, by: u32) -> Option<u32> {
+    pub(crate) fn dies(&mut self, at: u64, by: u32, code: u64) -> Option<u32> {
         let number = self.object_at(at);
         let object = self.objects.get_mut(number as usize).filter(|object| object.at == at && number != 0)?;
         object.shared |= object.owner != by;
         object.freed_by = Some(by);
+        object.freed_at = code;
         let length = object.length;
         self.assign(at, length, None);
         Some(number)
@@ -221,6 +245,7 @@ impl Memory {
         word.several |= word.first != thread + 1;
         if let Some(object) = self.objects.get_mut(object as usize) {
             object.shared |= object.owner != thread;
+            object.touched = true;
         }
     }
 
@@ -358,12 +383,12 @@ mod tests {
         access(&mut memory, 4096, 8, 2);
         access(&mut memory, 4104, 8, 1);
         assert!(memory.matters(4096) && !memory.matters(4104));
-        memory.dies(4096, 3);
+        memory.dies(4096, 3, 0);
         assert!(memory.matters(4104), "freed by a third thread");
         // All by one thread.
         memory.born(8192, 64, 1, 0, false);
         access(&mut memory, 8192, 8, 1);
-        memory.dies(8192, 1);
+        memory.dies(8192, 1, 0);
         assert!(!memory.matters(8192));
     }
 
@@ -377,7 +402,7 @@ mod tests {
         {
             assert_eq!(memory.object_at(at), object, "{at}");
         }
-        memory.dies(4096, 0);
+        memory.dies(4096, 0, 0);
         assert_eq!(memory.object_at(5000), large, "a use after the end is one of the same object");
         let again = memory.born(4096, 3 * 4096, 0, 0, false);
         assert_eq!(memory.object_at(8208), again);

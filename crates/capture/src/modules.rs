@@ -27,6 +27,8 @@ struct Module {
     /// What to take off an address to find it in the file.
     bias: u64,
     loader: Option<Loader>,
+    /// Whether it tells of its accesses, as far as that can be known.
+    tells: bool,
     /// The variables of its symbol table by address: address, size, name.
     variables: Vec<(u64, u64, String)>,
     /// Its machine code, by address.
@@ -44,6 +46,16 @@ pub(crate) struct Place {
 struct Frame {
     function: Option<String>,
     line: Option<String>,
+}
+
+impl Frame {
+    fn text(&self) -> String {
+        match (&self.function, &self.line) {
+            (Some(function), Some(line)) => format!("{function} {line}"),
+            (Some(known), None) | (None, Some(known)) => known.clone(),
+            (None, None) => String::new(),
+        }
+    }
 }
 
 /// How many of the functions around an inlined one are told.
@@ -64,6 +76,20 @@ impl Place {
             Some(line) => format!("{text} {line}"),
             None => text,
         }
+    }
+
+    /// A call and what it was inlined into, from the inside out, each as `function file:line`; nothing for calls that the
+    /// recorder makes, and for a thread's first call where it is the C library's.
+    pub(crate) fn calls(&self, first: bool) -> Vec<String> {
+        let ours = self
+            .frames
+            .iter()
+            .filter_map(|frame| frame.function.as_ref())
+            .any(|name| name.starts_with("reweave_runtime::") || name.starts_with("<reweave_runtime::"));
+        if ours || first && self.frames.first().is_none_or(|frame| frame.line.is_none()) {
+            return Vec::new();
+        }
+        self.frames.iter().map(Frame::text).filter(|text| !text.is_empty()).collect()
     }
 
     /// ` from function at file:line`: the innermost function that is not a header's of the system.
@@ -157,6 +183,11 @@ impl Modules {
             .is_some_and(reweave_wire::only_prepares)
     }
 
+    /// Whether the code at `code` tells of its accesses, as far as that can be known.
+    pub(crate) fn tells(&self, code: u64) -> bool {
+        self.module(code).is_none_or(|module| module.tells)
+    }
+
     fn file(&self, path: &str) -> String {
         let below = self.folder.as_ref().and_then(|folder| Path::new(path).strip_prefix(folder).ok());
         below.map_or_else(|| path.to_owned(), |below| below.display().to_string())
@@ -195,6 +226,7 @@ impl Module {
             path: path.to_owned(),
             bias: base,
             loader: None,
+            tells: true,
             variables: Vec::new(),
             code: Vec::new(),
         };
@@ -212,6 +244,9 @@ impl Module {
             .filter(executable)
             .filter_map(|segment| Some((segment.address(), segment.data().ok()?.to_vec())))
             .collect();
+        let hook =
+            |symbol: &object::Symbol<'_, '_>| symbol.name().is_ok_and(|name| name.starts_with("__tsan_"));
+        module.tells = file.dynamic_symbols().chain(file.symbols()).any(|symbol| hook(&symbol));
         let symbols = file.symbols().chain(file.dynamic_symbols());
         module.variables = symbols
             .filter(|symbol| matches!(symbol.kind(), SymbolKind::Data) && symbol.is_definition())

@@ -3,12 +3,19 @@
 use std::rc::Rc;
 
 use hashbrown::HashMap;
-use reweave_trace::{Builder, Kind};
+use reweave_trace::{Builder, ContextId, Kind, SiteId};
 
-use crate::memory::Memory;
+use crate::memory::{Memory, Object};
 use crate::modules::Modules;
 use crate::raw::StandIn;
 use crate::{Error, raw};
+
+/// How the recorder numbers channels that are not sockets.
+const BY_DESCRIPTOR: u64 = 1 << 4;
+const PIPES: u64 = 1 << 32;
+
+/// Stands for calls that were too deep to be kept.
+const TOO_DEEP: &str = "(deeper calls, which were not recorded)";
 
 /// Finds, and remembers, what things are called.
 pub(crate) struct Namer {
@@ -16,6 +23,9 @@ pub(crate) struct Namer {
     /// The names that were given out, and their ids.
     pub(crate) builder: Builder,
     sites: HashMap<u64, u32>,
+    /// Per call, the sites of it and of what it was inlined into, from the outside in; told apart by whether it is a
+    /// thread's first.
+    call_sites: HashMap<(u64, bool), Vec<SiteId>>,
     variables: HashMap<(u32, u64), u32>,
     objects: HashMap<u32, String>,
     /// How many objects have the same description.
@@ -31,6 +41,7 @@ impl Namer {
             modules,
             builder: Builder::new(),
             sites: HashMap::new(),
+            call_sites: HashMap::new(),
             variables: HashMap::new(),
             objects: HashMap::new(),
             alike: HashMap::new(),
@@ -50,6 +61,23 @@ impl Namer {
         Ok(id)
     }
 
+    /// The context that the call returning to `code` leads to from another one. A thread's `first` call is often made by
+    /// libc.
+    pub(crate) fn context(&mut self, around: ContextId, code: u64, first: bool) -> Result<ContextId, Error> {
+        if !self.call_sites.contains_key(&(code, first)) {
+            let texts =
+                if code == 0 { vec![TOO_DEEP.to_owned()] } else { self.modules.place(code).calls(first) };
+            let sites: Result<Vec<SiteId>, _> =
+                texts.iter().rev().map(|text| self.builder.site(&clean(text))).collect();
+            self.call_sites.insert((code, first), sites?);
+        }
+        let mut context = around;
+        for &site in self.call_sites.get(&(code, first)).map(Vec::as_slice).unwrap_or_default() {
+            context = self.builder.context(context, site)?;
+        }
+        Ok(context)
+    }
+
     /// The variable at `at`, which is part of an object.
     pub(crate) fn variable(&mut self, memory: &Memory, at: u64) -> Result<u32, Error> {
         let object = memory.object_at(at);
@@ -60,6 +88,13 @@ impl Namer {
         let id = self.builder.target(Kind::Read, &name)?;
         self.variables.insert((object, at), id);
         Ok(id)
+    }
+
+    /// Whether what happens to an object can be judged. What libraries that tell nothing allocate, free and alone touch is
+    /// their own business: how they order it is not seen.
+    pub(crate) fn is_known(&self, object: &Object) -> bool {
+        let tells = |code: u64| code == 0 || self.modules.tells(code);
+        object.touched || tells(object.code) || object.freed_at != 0 && tells(object.freed_at)
     }
 
     /// The object as a whole.
@@ -137,8 +172,15 @@ impl Namer {
             StandIn::Barrier => "barrier",
             StandIn::Once => "initialisation",
             StandIn::Futex => "futex",
+            StandIn::Channel | StandIn::Descriptor => "channel",
         };
-        let name = format!("{kind} {}", self.address(memory, object, at));
+        let name = match what {
+            StandIn::Channel if at == 1 => "sockets".to_owned(),
+            StandIn::Channel if at > PIPES => format!("pipe {}", at - PIPES),
+            StandIn::Channel => format!("events of descriptor {}", at.saturating_sub(BY_DESCRIPTOR)),
+            StandIn::Descriptor => format!("descriptor {at}"),
+            _ => format!("{kind} {}", self.address(memory, object, at)),
+        };
         let id = self.builder.target(Kind::Read, &name)?;
         self.stand_ins.insert((object, at, what), id);
         Ok(id)

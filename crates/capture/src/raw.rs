@@ -28,6 +28,8 @@ pub(crate) enum Target {
     Stack { at: u64, length: u64 },
     /// A lock or condition variable, by its address and how often there was one before.
     Sync { at: u64, generation: u32 },
+    /// How many calls are under way around the one that begins, or are left.
+    Depth(usize),
     /// A thread, by its number in the recording.
     Thread(u32),
     /// Nothing.
@@ -41,6 +43,8 @@ pub(crate) enum StandIn {
     Barrier,
     Once,
     Futex,
+    Channel,
+    Descriptor,
 }
 
 /// One event.
@@ -250,6 +254,7 @@ impl Reader<'_> {
                 Target::Sync { at: target, generation: u32::try_from(value).ok()? }
             }
             Some(Space::Thread) => Target::Thread(u32::try_from(target).ok()?),
+            Some(Space::Region) => Target::Depth(usize::try_from(target).ok()?),
             _ => Target::None,
         };
         Some(event)
@@ -270,6 +275,8 @@ fn stand_in(what: u8) -> Option<StandIn> {
         17 => StandIn::Barrier,
         18 => StandIn::Once,
         19 => StandIn::Futex,
+        20 => StandIn::Channel,
+        21 => StandIn::Descriptor,
         _ => return None,
     })
 }

@@ -55,6 +55,8 @@ impl Inside {
             self.written(pending.at, pending.length, pending.code);
         }
         self.core().log.publish_much();
+        // Only now: the write belongs to the calls that were under way when it was announced.
+        self.tell_calls();
     }
 
     /// Records a write of what is there now.

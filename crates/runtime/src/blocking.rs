@@ -35,12 +35,57 @@ fn blocking(call: impl FnOnce() -> usize) -> usize {
 
 /// Calls without the baton, unless the file is ready: then the call returns at once, and who runs next does not depend
 /// on how long it takes.
-fn on_file(file: usize, events: i16, call: impl FnOnce() -> usize) -> usize {
+fn on_file(file: usize, events: i16, code: usize, call: impl FnOnce() -> usize) -> usize {
     match Inside::enter() {
         Some(mut inside) => {
             inside.settle();
             inside.point(Step::Sync);
-            if sys::ready(file as i32, events) { call() } else { inside.elsewhere(call) }
+            if events == OUT {
+                inside.sends(file, code);
+            }
+            let result = if sys::ready(file as i32, events) { call() } else { inside.elsewhere(call) };
+            if events == IN && result as isize > 0 && result as u32 != u32::MAX {
+                inside.receives(file, code);
+            }
+            result
+        }
+        None => call(),
+    }
+}
+
+/// As [`on_file`], for calls that give a descriptor.
+fn accepts(file: usize, code: usize, call: impl FnOnce() -> usize) -> usize {
+    let result = on_file(file, IN, code, call);
+    if result as i32 >= 0
+        && let Some(mut inside) = Inside::enter()
+    {
+        inside.opens(result as u32 as usize, code);
+    }
+    result
+}
+
+/// As [`blocking`], for a call that another thread may answer.
+fn connects(file: usize, code: usize, call: impl FnOnce() -> usize) -> usize {
+    match Inside::enter() {
+        Some(mut inside) => {
+            inside.settle();
+            inside.sends(file, code);
+            inside.elsewhere(call)
+        }
+        None => call(),
+    }
+}
+
+/// As [`blocking`], for calls that end once something was sent to a set of descriptors.
+fn on_set(file: usize, code: usize, call: impl FnOnce() -> usize) -> usize {
+    match Inside::enter() {
+        Some(mut inside) => {
+            inside.settle();
+            let result = inside.elsewhere(call);
+            if result as i32 > 0 {
+                inside.receives(file, code);
+            }
+            result
         }
         None => call(),
     }
@@ -59,16 +104,17 @@ fn filled(at: usize, length: usize, code: usize) {
 
 /// Declares calls that read into memory, or only wait.
 macro_rules! calls {
-    ($($name:ident ($($argument:ident),*) $(file $file:ident $events:ident)? $(fills $at:ident $times:expr)?;)*) => { $(
+    ($($name:ident ($($argument:ident),*) $(file $file:ident $events:ident)? $(with $other:ident $how:ident)? $(fills $at:ident $times:expr)?;)*) => { $(
         extern "C" fn $name($($argument: usize,)* code: usize) -> usize {
             let _ = code;
-            let result = calls!(@call $(($file $events))? || real::$name($($argument),*));
+            let result = calls!(@call code $(($file $events))? $([$other $how])? || real::$name($($argument),*));
             $( filled($at, result.wrapping_mul($times), code); )?
             result
         }
     )* };
-    (@call ($file:ident $events:ident) $call:expr) => { on_file($file, $events, $call) };
-    (@call $call:expr) => { blocking($call) };
+    (@call $code:ident ($file:ident $events:ident) $call:expr) => { on_file($file, $events, $code, $call) };
+    (@call $code:ident [$other:ident $how:ident] $call:expr) => { $how($other, $code, $call) };
+    (@call $code:ident $call:expr) => { blocking($call) };
 }
 
 calls! {
@@ -80,14 +126,15 @@ calls! {
     recvmsg(file, message, flags) file file IN;
     send(file, at, length, flags) file file OUT;
     sendmsg(file, message, flags) file file OUT;
-    accept(file, address, length) file file IN;
-    accept4(file, address, length, flags) file file IN;
-    connect(file, address, length);
+    accept(file, address, length) with file accepts;
+    accept4(file, address, length, flags) with file accepts;
+    connect(file, address, length) with file connects;
+    eventfd_read(file, value) file file IN;
     poll(files, count, timeout);
     ppoll(files, count, timeout, mask);
     select(count, read, write, except, timeout);
-    epoll_wait(file, events, count, timeout);
-    epoll_pwait(file, events, count, timeout, mask);
+    epoll_wait(file, events, count, timeout) with file on_set;
+    epoll_pwait(file, events, count, timeout, mask) with file on_set;
     sigwait(set, signal);
     sigwaitinfo(set, info);
     sigtimedwait(set, info, time);
@@ -127,7 +174,7 @@ extern "C" fn recvfrom(
     from: usize,
     from_length: usize,
 ) -> usize {
-    let result = on_file(file, IN, || real::recvfrom(file, at, length, flags, from, from_length));
+    let result = on_file(file, IN, 0, || real::recvfrom(file, at, length, flags, from, from_length));
     filled(at, result, 0);
     result
 }
@@ -140,7 +187,7 @@ extern "C" fn sendto(
     to: usize,
     to_length: usize,
 ) -> usize {
-    on_file(file, OUT, || real::sendto(file, at, length, flags, to, to_length))
+    on_file(file, OUT, 0, || real::sendto(file, at, length, flags, to, to_length))
 }
 
 extern "C" fn pselect(
@@ -234,6 +281,7 @@ export! {
     accept(3) => accept;
     accept4(4) => accept4;
     connect(3) => connect;
+    eventfd_read(2) => eventfd_read;
     poll(3) => poll;
     ppoll(4) => ppoll;
     select(5) => select;

@@ -95,7 +95,8 @@ impl Inside {
                 head.write_volatile(first);
                 // The rest is for blocks of the heap.
                 let limit = end - KEPT_BACK * SLOT_BYTES;
-                head.add(1).write_volatile(if self.me.pending.get().is_some() { 0 } else { limit });
+                let waits = self.me.pending.get().is_some() || self.me.calls.are_untold();
+                head.add(1).write_volatile(if waits { 0 } else { limit });
                 head.add(2).write_volatile(0);
             }
         }

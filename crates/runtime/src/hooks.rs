@@ -153,8 +153,6 @@ extern "C" fn nothing() {}
 
 export! {
     __tsan_init(0) => nothing;
-    __tsan_func_entry(1) => nothing;
-    __tsan_func_exit(0) => nothing;
     __tsan_ignore_thread_begin(0) => nothing;
     __tsan_ignore_thread_end(0) => nothing;
 }

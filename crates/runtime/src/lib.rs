@@ -19,6 +19,8 @@ mod atomics;
 mod blocking;
 mod budget;
 mod c11;
+mod calls;
+mod channels;
 mod condition;
 mod config;
 mod end;

@@ -208,9 +208,27 @@ real! {
     getc(file);
     getchar();
     fsync(file);
+    socket(domain, kind, protocol);
+    open(name, flags, mode);
+    open64(name, flags, mode);
+    openat(folder, name, flags, mode);
+    openat64(folder, name, flags, mode);
+    dup(file);
+    dup2(file, other);
+    dup3(file, other, flags);
+    eventfd(value, flags);
+    eventfd_write(file, value);
+    eventfd_read(file, value);
+    epoll_create(size);
+    epoll_create1(flags);
+    epoll_ctl(set, operation, file, event);
+    pipe(at);
+    pipe2(at, flags);
+    socketpair(domain, kind, protocol, at);
+    close(file);
     sched_yield();
     __cxa_atexit(function, argument, library);
     pthread_self();
 }
 
-found! { _exit abort execve kill mprotect mremap munmap pthread_exit pthread_kill raise }
+found! { __longjmp_chk _exit _longjmp abort execve kill longjmp mprotect mremap munmap pthread_exit pthread_kill raise siglongjmp }

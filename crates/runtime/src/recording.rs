@@ -64,6 +64,8 @@ pub(crate) mod stands_for {
     pub(crate) const BARRIER: u64 = 17;
     pub(crate) const ONCE: u64 = 18;
     pub(crate) const FUTEX: u64 = 19;
+    pub(crate) const CHANNEL: u64 = 20;
+    pub(crate) const DESCRIPTOR: u64 = 21;
 }
 
 static CORE: AtomicUsize = AtomicUsize::new(0);
@@ -115,8 +117,8 @@ impl Inside {
         let core = self.core();
         core.log.by(me);
         core.mark = core.log.cursor();
-        // A write that is still to be looked at is not for the short way.
-        let waits = self.me.pending.get().is_some();
+        // A write that is still to be looked at is not for the short way, nor are calls that are still to be told.
+        let waits = self.me.pending.get().is_some() || self.me.calls.are_untold();
         let core = self.core();
         core.log.open(if waits { 0 } else { budget });
         let head = core.log.head();

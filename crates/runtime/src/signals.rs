@@ -8,6 +8,7 @@
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize};
 
+use crate::calls;
 use crate::end;
 use crate::export::export;
 use crate::hooks;
@@ -209,7 +210,9 @@ fn handle(me: &'static Thread, signal: i32, info: usize, context: usize) {
         last = inside.core().log.withdraw();
         me.pinned.fetch_add(1, Relaxed);
     }
+    let interrupted = calls::interrupt(me);
     call_handler(signal, info, context);
+    calls::resume(me, &interrupted);
     if let Some(mut inside) = Inside::enter() {
         me.pinned.fetch_sub(1, Relaxed);
         inside.settle();

@@ -7,6 +7,7 @@ const READ: usize = 0;
 const WRITE: usize = 1;
 const OPEN: usize = 2;
 const CLOSE: usize = 3;
+const FSTAT: usize = 5;
 const POLL: usize = 7;
 const MMAP: usize = 9;
 const RT_SIGACTION: usize = 13;
@@ -140,6 +141,14 @@ pub(crate) fn write(file: i32, mut bytes: &[u8]) -> Result<(), i32> {
         }
     }
     Ok(())
+}
+
+/// The inode of an open file and what kind of file it is.
+pub(crate) fn kind_of_file(file: i32) -> Option<(u64, u32)> {
+    // The kernel's structure has 144 bytes; the mode is the lower half of the fourth word.
+    let mut about = [0u64; 18];
+    let result = call(FSTAT, file as usize, &raw mut about as usize, 0);
+    (result == 0).then_some((about[1], about[3] as u32))
 }
 
 /// Whether a call on `file` would return at once; `events` as in `poll`.

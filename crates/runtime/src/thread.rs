@@ -3,6 +3,7 @@
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
 
+use crate::calls::Calls;
 use crate::sys;
 
 /// The most threads that are told apart; more run unrecorded.
@@ -57,6 +58,7 @@ pub(crate) struct Thread {
     pub(crate) leaving: AtomicBool,
     /// Where its hooks append while threads run freely; 0 before.
     pub(crate) head: AtomicUsize,
+    pub(crate) calls: Calls,
 }
 
 /// A write that the program is about to do.

@@ -7,8 +7,8 @@ use crate::thread_column::{ThreadColumn, ThreadRows};
 use crate::value::{BatchValues, Values, carried};
 use crate::wellformed::{self, Repairs};
 use crate::{
-    CallId, Capabilities, ConditionId, ContextId, Error, Event, EventId, EventValues, Kind, LockId, Names, Objects,
-    RegionId, SiteId, Space, ThreadId, Trace, Value, ValueId, VarId,
+    CallId, Capabilities, ConditionId, ContextId, Error, Event, EventId, EventValues, Kind, LockId, Names,
+    Objects, RegionId, SiteId, Space, ThreadId, Trace, Value, ValueId, VarId,
 };
 
 /// The columns of a trace, all of one length.

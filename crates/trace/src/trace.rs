@@ -6,8 +6,8 @@ use crate::build::Columns;
 use crate::context::Calling;
 use crate::value::Values;
 use crate::{
-    CallId, Capabilities, ConditionId, ContextId, Event, EventId, EventValues, Kind, LockId, Names, Objects, Op,
-    RegionId, Rows, SiteId, Space, ThreadId, Value, ValueId, VarId,
+    CallId, Capabilities, ConditionId, ContextId, Event, EventId, EventValues, Kind, LockId, Names, Objects,
+    Op, RegionId, Rows, SiteId, Space, ThreadId, Value, ValueId, VarId,
 };
 
 /// One observed run: 10 bytes an event, 13 where there are more than 256 threads; plus values where there are any.

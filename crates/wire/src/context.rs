@@ -49,8 +49,7 @@ pub struct ContextWriter {
 impl ContextWriter {
     /// Starts the payload; `defined` contexts were defined before.
     pub fn new(defined: u32, sink: &mut impl FnMut(&[u8])) -> ContextWriter {
-        let mut writer =
-            ContextWriter { crc: Crc::default(), bytes: 0, calls: 0, changes: 0, position: 0 };
+        let mut writer = ContextWriter { crc: Crc::default(), bytes: 0, calls: 0, changes: 0, position: 0 };
         writer.number(u64::from(defined), sink);
         writer
     }

@@ -35,8 +35,8 @@ pub use chunk::{
     CHUNK_BYTES, Chunk, ChunkKind, Claims, Codec, END_BYTES, End, FileHeader, Footer, FooterEncoder,
     HEADER_BYTES, MAGIC, VERSION,
 };
-pub use copies::only_prepares;
 pub use context::{ContextReader, ContextTable, ContextWriter};
+pub use copies::only_prepares;
 pub use crc::{Crc, crc};
 pub use decode::{Block, Columns, Decoder};
 pub use encode::{Closed, Encoder, Event, Full};

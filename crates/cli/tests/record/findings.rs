@@ -42,9 +42,17 @@ fn one_good_run_of_the_shop_shows_its_three_bugs() {
 /// Programs without a bug, whatever they synchronise with: a finding would be a false one.
 #[test]
 fn nothing_races_where_everything_is_synchronised() {
-    for name in
-        ["accesses.c", "atomics.c", "meet.c", "condition.c", "rwlock.c", "pipe.c", "threads.c", "heap.c"]
-    {
+    for name in [
+        "accesses.c",
+        "atomics.c",
+        "meet.c",
+        "condition.c",
+        "rwlock.c",
+        "pipe.c",
+        "threads.c",
+        "heap.c",
+        "channels.c",
+    ] {
         for compiler in compilers() {
             let program = compile(compiler, name, &["-O1"]);
             let recorded = program.record::<&str>(&["--seed", "11"], &[]);

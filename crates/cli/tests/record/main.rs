@@ -8,3 +8,4 @@ mod common;
 mod ends;
 mod findings;
 mod primitives;
+mod stacks;

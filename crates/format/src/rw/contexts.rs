@@ -176,9 +176,8 @@ impl Known {
         while let Some((position, said)) = reader.change()? {
             let beyond = Damaged("a context changes beyond the end of the block");
             let thread = *around.threads.get(position as usize).ok_or(beyond)?;
-            let known = renamed(around.thread_table, thread).filter(|&id| {
-                (id as usize) < builder.names().space(reweave_trace::Space::Thread).len()
-            });
+            let known = renamed(around.thread_table, thread)
+                .filter(|&id| (id as usize) < builder.names().space(reweave_trace::Space::Thread).len());
             let known = known.ok_or(Damaged("an event refers to a name that is not defined"))?;
             let last = self.last.of(thread);
             let context = reader.resolve(&mut table, *last, said)?;

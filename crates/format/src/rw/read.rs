@@ -155,10 +155,12 @@ impl<'b> Whole<'b> {
             site_table: self.ids.table(Space::Site),
         };
         let payload = contexts.payload(self.bytes)?;
-        self.contexts.add(&contexts.head, payload, &around, &mut self.builder).map_err(|refused| match refused {
-            contexts::Refused::Damaged(damage) => damaged(&contexts, damage),
-            contexts::Refused::Trace(error) => malformed(contexts.at, error.to_string()),
-        })
+        self.contexts.add(&contexts.head, payload, &around, &mut self.builder).map_err(
+            |refused| match refused {
+                contexts::Refused::Damaged(damage) => damaged(&contexts, damage),
+                contexts::Refused::Trace(error) => malformed(contexts.at, error.to_string()),
+            },
+        )
     }
 
     /// Sets memory aside for as many names as the footer tells of.

@@ -165,9 +165,7 @@ impl Scan {
 
     /// Whether the last contexts still lack the block that they belong to.
     fn without_block(&self) -> bool {
-        self.contexts.last().is_some_and(|last| {
-            self.blocks.last().is_none_or(|block| block.at < last.at)
-        })
+        self.contexts.last().is_some_and(|last| self.blocks.last().is_none_or(|block| block.at < last.at))
     }
 
     pub(super) fn footer(

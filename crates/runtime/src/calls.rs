@@ -1,0 +1,316 @@
+//! The calls under way in each thread, as the compiler tells of entries and exits of functions.
+//!
+//! An entry only notes where the function was called from, an exit only forgets it: both are the thread's own business and
+//! record nothing. What changed is recorded before the thread's next event ([`Inside::tell_calls`]), so functions that touch
+//! nothing cost next to nothing. An `Enter` says that the calls from a depth on are over and that one is under way there;
+//! an `Exit`, that they are over.
+//!
+//! Not every entry has its exit: `longjmp` leaves functions without one. So each call is noted with its stack pointer. A
+//! call whose frame is not above that of a function that is entered, or that is left, is over.
+
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::Relaxed;
+
+use reweave_wire::Op;
+
+use crate::export::export_before;
+use crate::log;
+use crate::real;
+use crate::recording::Inside;
+use crate::sys;
+use crate::thread::{self, Thread};
+
+/// How many calls are kept; those deeper in are counted only.
+const KEPT: usize = 1 << 14;
+
+/// A call under way.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Call {
+    /// The address that it returns to; 0 for calls that were not kept.
+    code: usize,
+    /// Where the stack of the called function ended when it told of its entry.
+    stack: usize,
+}
+
+/// The calls under way in a thread. Only the thread itself, and its signal handlers, touch them.
+#[derive(Default)]
+pub(crate) struct Calls {
+    /// Where they are kept; 0 as long as there was none.
+    at: AtomicUsize,
+    depth: AtomicUsize,
+    /// Calls below belong to what a signal interrupted.
+    floor: AtomicUsize,
+    /// So many, from the outermost on, are as they were recorded.
+    same: AtomicUsize,
+    /// How many were recorded.
+    recorded: AtomicUsize,
+    /// Not 0 where something may have changed since.
+    moved: AtomicUsize,
+}
+
+impl Calls {
+    fn calls(&self) -> *mut Call {
+        if self.at.load(Relaxed) == 0 {
+            // One more for all those that are not kept.
+            self.at.store(sys::map((KEPT + 1) * size_of::<Call>()), Relaxed);
+        }
+        self.at.load(Relaxed) as *mut Call
+    }
+
+    fn get(&self, place: usize) -> Call {
+        let calls = self.calls();
+        if calls.is_null() {
+            return Call { code: 0, stack: 0 };
+        }
+        // SAFETY: `calls` has room for so many, and only this thread touches them.
+        unsafe { calls.add(place.min(KEPT)).read() }
+    }
+
+    fn cut(&self, depth: usize) {
+        self.depth.store(depth, Relaxed);
+        if depth < self.same.load(Relaxed) {
+            self.same.store(depth, Relaxed);
+        }
+        self.moved.store(1, Relaxed);
+        log::ask_next();
+    }
+
+    /// Whether something may have changed that was not recorded.
+    #[inline(always)]
+    pub(crate) fn are_untold(&self) -> bool {
+        self.moved.load(Relaxed) != 0
+    }
+
+    /// Forgets the calls whose frames end below `stack`, but none that a signal interrupted.
+    #[inline(always)]
+    fn forget_below(&self, stack: usize) -> usize {
+        let mut depth = self.depth.load(Relaxed);
+        let floor = self.floor.load(Relaxed);
+        while depth > floor && self.get((depth - 1).min(KEPT - 1)).stack < stack {
+            depth = (depth - 1).min(KEPT - 1);
+        }
+        depth
+    }
+
+    fn enter(&self, code: usize, stack: usize) {
+        let calls = self.calls();
+        if calls.is_null() {
+            return;
+        }
+        // A function that is entered where another one's frame was shows that the other one is over.
+        let depth = self.forget_below(stack + 1);
+        // The depth first: a signal handler that comes in between uses what is above it.
+        self.cut(depth + 1);
+        let call = if depth < KEPT { Call { code, stack } } else { Call { code: 0, stack } };
+        // SAFETY: `calls` has room for one more than are kept, and only this thread touches them.
+        unsafe { calls.add(depth.min(KEPT)).write(call) };
+        if depth < self.same.load(Relaxed) {
+            self.same.store(depth, Relaxed);
+        }
+    }
+
+    /// `code` is where the hook returns to. The last thing that a function does may be to jump to the hook: then it returns to
+    /// the function's caller, and the function's own frame is gone already.
+    fn exit(&self, stack: usize, code: usize) {
+        let (before, depth) = (self.depth.load(Relaxed), self.forget_below(stack));
+        let jumped = depth < before && self.get(depth).code == code;
+        let left = if jumped { depth } else { depth.saturating_sub(1) };
+        self.cut(left.max(self.floor.load(Relaxed)));
+    }
+}
+
+extern "C" fn entry(code: usize, stack: usize) {
+    if let Some(me) = thread::current() {
+        me.calls.enter(code, stack);
+    }
+}
+
+extern "C" fn exit(stack: usize, code: usize) {
+    if let Some(me) = thread::current() {
+        me.calls.exit(stack, code);
+    }
+}
+
+// These are passed where the stack ends instead of where they were called.
+#[cfg(not(test))]
+core::arch::global_asm!(
+    ".text", ".balign 16", ".weak __tsan_func_entry", ".type __tsan_func_entry,@function", "__tsan_func_entry:",
+    "mov rsi, rsp", "jmp {entry}", ".size __tsan_func_entry, . - __tsan_func_entry",
+    ".balign 16", ".weak __tsan_func_exit", ".type __tsan_func_exit,@function", "__tsan_func_exit:",
+    "mov rdi, rsp", "mov rsi, [rsp]", "jmp {exit}", ".size __tsan_func_exit, . - __tsan_func_exit",
+    entry = sym entry, exit = sym exit
+);
+#[cfg(test)]
+const _: usize = {
+    let _ = (entry, exit);
+    0
+};
+
+impl Inside {
+    /// Records which calls are under way, where that changed.
+    #[inline(always)]
+    pub(crate) fn tell_calls(&mut self) {
+        if self.me.calls.are_untold() {
+            self.tell_changes();
+        }
+    }
+
+    #[cold]
+    fn tell_changes(&mut self) {
+        let calls = &self.me.calls;
+        let depth = calls.depth.load(Relaxed).min(KEPT + 1);
+        let same = calls.same.load(Relaxed).min(depth);
+        for place in same..depth {
+            self.operation(Op::Enter, place, 0, calls.get(place).code);
+        }
+        if same == depth && calls.recorded.load(Relaxed) > depth {
+            let caller = depth.checked_sub(1).map_or(0, |place| calls.get(place).code);
+            self.operation(Op::Exit, depth, 0, caller);
+        }
+        calls.recorded.store(depth, Relaxed);
+        calls.same.store(depth, Relaxed);
+        calls.moved.store(0, Relaxed);
+    }
+}
+
+/// What a signal interrupted: its calls stay as they are.
+pub(crate) struct Interrupted {
+    depth: usize,
+    floor: usize,
+}
+
+/// A signal handler begins.
+pub(crate) fn interrupt(me: &Thread) -> Interrupted {
+    let depth = me.calls.depth.load(Relaxed);
+    Interrupted { depth, floor: me.calls.floor.swap(depth, Relaxed) }
+}
+
+/// A signal handler has returned.
+pub(crate) fn resume(me: &Thread, interrupted: &Interrupted) {
+    me.calls.floor.store(interrupted.floor, Relaxed);
+    me.calls.cut(interrupted.depth);
+}
+
+/// The stack pointer in the buffer of `longjmp`, which libc disguises.
+fn target(buffer: usize) -> usize {
+    const STACK: usize = 6;
+    let disguised = crate::access::load(buffer + STACK * 8, 8) as usize;
+    let guard: usize;
+    // SAFETY: where every thread of glibc keeps what it disguises pointers with.
+    unsafe {
+        core::arch::asm!("mov {}, qword ptr fs:[0x30]", out(reg) guard, options(nostack, readonly, preserves_flags));
+    }
+    disguised.rotate_right(0x11) ^ guard
+}
+
+/// Functions are left without an exit. A handler may be among them.
+extern "C" fn jumps(buffer: usize, _value: usize, _code: usize) -> usize {
+    if let Some(me) = thread::current() {
+        let calls = &me.calls;
+        let floor = calls.floor.swap(0, Relaxed);
+        // What is told of an entry lies one return address below the function's own frame.
+        let depth = calls.forget_below(target(buffer).saturating_sub(size_of::<usize>()));
+        if depth < floor {
+            me.pinned.store(0, Relaxed);
+        } else {
+            calls.floor.store(floor, Relaxed);
+        }
+        calls.cut(depth);
+    }
+    0
+}
+
+export_before! {
+    longjmp(2) => jumps, then real::found::longjmp;
+    _longjmp(2) => jumps, then real::found::_longjmp;
+    siglongjmp(2) => jumps, then real::found::siglongjmp;
+    __longjmp_chk(2) => jumps, then real::found::__longjmp_chk;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn depth(calls: &Calls) -> usize {
+        calls.depth.load(Relaxed)
+    }
+
+    #[test]
+    fn calls_that_were_left_without_an_exit_are_found_out() {
+        let calls = Calls::default();
+        calls.enter(1, 1000);
+        calls.enter(2, 900);
+        calls.enter(3, 800);
+        calls.exit(800, 0);
+        calls.enter(4, 800);
+        assert_eq!((depth(&calls), calls.get(2).code), (3, 4));
+        // Back in the first function, as after a jump, another one is called; its frame is smaller than the one before.
+        calls.enter(5, 950);
+        assert_eq!((depth(&calls), calls.get(1).code), (2, 5));
+        calls.exit(950, 0);
+        calls.enter(6, 900);
+        calls.enter(7, 700);
+        // The outermost function returns, and nothing else did.
+        calls.exit(1000, 0);
+        assert_eq!(depth(&calls), 0);
+        calls.exit(1100, 0);
+        assert_eq!(depth(&calls), 0);
+    }
+
+    #[test]
+    fn a_function_may_end_with_a_jump_to_the_hook() {
+        let calls = Calls::default();
+        calls.enter(1, 1000);
+        calls.enter(2, 900);
+        calls.enter(3, 800);
+        // The frame of the innermost function is gone: the stack ends where its caller's did.
+        calls.exit(900, 3);
+        assert_eq!((depth(&calls), calls.get(1).code), (2, 2));
+        calls.exit(1000, 2);
+        assert_eq!((depth(&calls), calls.get(0).code), (1, 1));
+        // The same, after a jump out of two more.
+        calls.enter(2, 900);
+        calls.enter(4, 800);
+        calls.enter(5, 700);
+        calls.exit(1000, 2);
+        assert_eq!(depth(&calls), 1);
+    }
+
+    #[test]
+    fn a_handler_on_any_stack_leaves_interrupted_calls_alone() {
+        let me = Thread::default();
+        for stack in [100, 5000] {
+            me.calls.enter(1, 1000);
+            let interrupted = interrupt(&me);
+            me.calls.enter(2, stack);
+            me.calls.exit(stack, 0);
+            me.calls.exit(stack, 0);
+            resume(&me, &interrupted);
+            assert_eq!((depth(&me.calls), me.calls.get(0).code), (1, 1));
+            me.calls.exit(1000, 0);
+        }
+        assert_eq!(depth(&me.calls), 0);
+    }
+
+    #[test]
+    fn recursion_beyond_what_is_kept_is_counted() {
+        let calls = Calls::default();
+        let stack = |place: usize| usize::MAX / 2 - place * 16;
+        for place in 0..KEPT + 100 {
+            calls.enter(place + 1, stack(place));
+        }
+        assert_eq!(
+            (depth(&calls), calls.get(KEPT - 1).code, calls.get(KEPT + 50).code),
+            (KEPT + 100, KEPT, 0)
+        );
+        for place in (0..KEPT + 100).rev() {
+            calls.exit(stack(place), 0);
+            assert_eq!(depth(&calls), place);
+        }
+        // As after a jump out of it.
+        (0..KEPT + 100).for_each(|place| calls.enter(place + 1, stack(place)));
+        calls.enter(7, stack(2));
+        assert_eq!((depth(&calls), calls.get(2).code), (3, 7));
+    }
+}

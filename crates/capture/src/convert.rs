@@ -20,7 +20,7 @@ use crate::raw::{self, RawEvent, Target};
 const CLOSE: u64 = 48;
 
 /// What became of a recording.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Summary {
     /// How many events the recording had.
     pub recorded: u64,
@@ -31,6 +31,8 @@ pub struct Summary {
     /// How many words of shared memory were changed by code that was not instrumented, or, where threads ran freely, by
     /// races.
     pub unseen_writes: usize,
+    /// The libraries that synchronise but do not tell of their accesses, and how often they did.
+    pub silent: Vec<(String, u64)>,
 }
 
 /// A recording that was looked through once.
@@ -60,13 +62,18 @@ impl<'p> Recording<'p> {
         let mut summary = Summary::default();
         let mut memory = Memory::new();
         let (modules, known) = (Rc::new(Modules::new(maps)), Known::default());
+        let mut synchronises: HashMap<u64, u64> = HashMap::new();
         let whole = raw::read(path, &|first, second| copies(&modules, &known, first, second), |event| {
             survey(&mut memory, event);
+            if matches!(event.target, Target::Sync { .. } | Target::StandIn { .. }) {
+                *synchronises.entry(event.code).or_insert(0) += 1;
+            }
             summary.recorded += u64::from(!matches!(event.target, Target::Depth(_)));
             Ok(())
         })?;
         let strange = memory.hide_strange(!approximate);
         summary.unseen_writes = strange;
+        summary.silent = modules.silent(synchronises);
         memory.rewind();
         Ok(Recording { path, memory, modules, known, approximate, threads: whole.threads, summary })
     }

@@ -1,5 +1,6 @@
 //! The files that were mapped into the program, and what their debug information says.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -186,6 +187,21 @@ impl Modules {
     /// Whether the code at `code` tells of its accesses, as far as that can be known.
     pub(crate) fn tells(&self, code: u64) -> bool {
         self.module(code).is_none_or(|module| module.tells)
+    }
+
+    /// The libraries among places in the code that do not tell of their accesses, by name, each with the sum of its
+    /// numbers; without those that come with the compiler and the system.
+    pub(crate) fn silent(&self, places: impl IntoIterator<Item = (u64, u64)>) -> Vec<(String, u64)> {
+        const SYSTEM: [&str; 6] = ["libc.", "ld-linux", "libstdc++.", "libgcc_s.", "libpthread.", "libc++"];
+        let mut found: BTreeMap<String, u64> = BTreeMap::new();
+        for (code, count) in places {
+            let Some(module) = self.module(code).filter(|module| !module.tells) else { continue };
+            let name = module.path.file_name().unwrap_or_default().to_string_lossy();
+            if SYSTEM.iter().all(|system| !name.starts_with(system)) {
+                *found.entry(name.into_owned()).or_insert(0) += count;
+            }
+        }
+        found.into_iter().collect()
     }
 
     fn file(&self, path: &str) -> String {

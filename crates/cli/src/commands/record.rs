@@ -109,7 +109,7 @@ fn finish(raw: &Raw, ended: &Ended, output: &Path, console: &Console) -> anyhow:
 }
 
 fn report(ended: &Ended, summary: &Summary, output: &Path, console: &Console) {
-    let Summary { recorded, written, threads, unseen_writes, .. } = *summary;
+    let &Summary { recorded, written, threads, unseen_writes, .. } = summary;
     let path = output.display();
     console.note(format_args!(
         "{path}: {} of {}, from {} as recorded",
@@ -136,6 +136,13 @@ fn report(ended: &Ended, summary: &Summary, output: &Path, console: &Console) {
     }
     if !ended.whole && ended.notes.iter().all(|line| !line.starts_with("stopped")) {
         console.warn("the program ended before the recording did: its last events may be missing");
+    }
+    for (library, count) in &summary.silent {
+        let calls = plural::count(*count, "call");
+        console.warn(format_args!(
+            "{library} was not compiled with `reweave cc`: how it synchronises was seen ({calls}), what it reads and \
+             writes was not"
+        ));
     }
     if ended.notes.iter().any(|note| note == "free") {
         if unseen_writes > 0 {

@@ -88,6 +88,27 @@ fn a_library_that_is_loaded_later_is_recorded_too() {
 }
 
 #[test]
+fn a_library_that_tells_nothing_is_named_after_the_run() {
+    let program = compile(crate::common::GCC, "loads.c", &["-O1"]);
+    let library = program.folder.path().join("library.so");
+    let ran = std::process::Command::new("gcc")
+        .args(["-shared", "-fPIC", "-O1", "-o"])
+        .args([&library, &source("library.c")])
+        .output()
+        .unwrap();
+    assert!(ran.status.success());
+    let recorded = program.record(&[], &[&library]);
+    assert_eq!((recorded.code, recorded.out.as_str()), (Some(0), "ok\n"), "{}", recorded.err);
+    let said = "library.so was not compiled with `reweave cc`: how it synchronises was seen (40 calls)";
+    assert!(recorded.err.contains(said), "{}", recorded.err);
+    // Its locks are in the trace, at the function that its symbols name; what it touches is not.
+    let lines = recorded.events();
+    assert_eq!(count(&lines, "acq"), 20);
+    assert!(lines.iter().all(|line| line.target != "global in_library" || line.op == "r"));
+    assert!(lines.iter().any(|line| line.op == "acq" && line.site.starts_with("add [library.so]")));
+}
+
+#[test]
 fn a_program_that_was_not_compiled_for_it_is_refused_at_once() {
     let ran = reweave().args(["record", "--", "ls", "/"]).output().unwrap();
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();

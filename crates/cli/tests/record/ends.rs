@@ -137,7 +137,7 @@ impl SmallDisk<'_> {
     /// None where this user may not mount anything.
     fn mount(folder: &Path) -> Option<SmallDisk<'_>> {
         let mounted =
-            Command::new("mount").args(["-t", "tmpfs", "-o", "size=8k", "tmpfs"]).arg(folder).output();
+            Command::new("mount").args(["-t", "tmpfs", "-o", "size=4k", "tmpfs"]).arg(folder).output();
         mounted.is_ok_and(|ran| ran.status.success()).then_some(SmallDisk(folder))
     }
 }

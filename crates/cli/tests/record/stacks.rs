@@ -66,7 +66,12 @@ fn stacks_survive_jumps_handlers_recursion_and_calls_from_libraries() {
         assert!(called.len() == 4 && called[2].starts_with("libc.so") && called[3] == "worker", "{called:?}");
         // Too deep to be kept: what is told is a part, and says so.
         let deep = stack(&findings, "deep");
-        assert!(deep.len() == 64 && deep[0] == "touch" && deep[2] == "recurses", "{deep:?}");
+        // Optimised, it may be no recursion.
+        let whole = level == "-O2" && deep.ends_with(&["worker".to_owned()]);
+        assert!(
+            deep[0] == "touch" && (whole || deep.len() == 64 && deep[2] == "recurses"),
+            "{level} {deep:?}"
+        );
     }
 }
 

@@ -137,7 +137,7 @@ impl SmallDisk<'_> {
     /// None where this user may not mount anything.
     fn mount(folder: &Path) -> Option<SmallDisk<'_>> {
         let mounted =
-            Command::new("mount").args(["-t", "tmpfs", "-o", "size=4k", "tmpfs"]).arg(folder).output();
+            Command::new("mount").args(["-t", "tmpfs", "-o", "size=8k", "tmpfs"]).arg(folder).output();
         mounted.is_ok_and(|ran| ran.status.success()).then_some(SmallDisk(folder))
     }
 }
@@ -164,7 +164,8 @@ fn a_full_disk_stops_the_recording_and_not_the_program() {
         .unwrap();
     assert_eq!(&*ran.stdout, &b"ok\n"[..]);
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();
-    assert!(said.contains("the program goes on: No space left"), "{said}");
+    // Said at once, or at the end, where the program was quicker than the disk.
+    assert!(said.contains("No space left"), "{said}");
 }
 
 #[test]

@@ -54,3 +54,58 @@ impl Calls {
         Ok(Some(thread.contexts.last().copied().unwrap_or(ContextId::NONE)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::modules::Modules;
+
+    /// Told as the recorder tells, only what changed since a thread's last event, contexts are those of whole stacks.
+    #[test]
+    fn contexts_are_those_of_whole_stacks() {
+        let mut random = 3u64;
+        let mut draw = |bound: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % bound
+        };
+        let mut namer = Namer::new(Rc::new(Modules::new("")));
+        let mut calls = Calls::default();
+        // What is under way in two threads, and what was told of it.
+        let mut stacks: [(Vec<u64>, Vec<u64>); 2] = Default::default();
+        let (mut changes, mut deepest) = (0, 0);
+        for _ in 0..5_000 {
+            let thread = draw(2) as usize;
+            let (now, told) = &mut stacks[thread];
+            match draw(5) {
+                0 | 1 if now.len() < 12 => now.push(0x1000 + 16 * draw(3)),
+                2 | 3 => _ = now.pop(),
+                _ => {
+                    let same = now.iter().zip(&*told).take_while(|(a, b)| a == b).count();
+                    for (depth, &call) in now.iter().enumerate().skip(same) {
+                        calls.change(thread as u32, depth, Some(call));
+                    }
+                    if same == now.len() && told.len() > same {
+                        calls.change(thread as u32, same, None);
+                    }
+                    let changed = now != told;
+                    told.clone_from(now);
+                    let context = calls.context(thread as u32, &mut namer).unwrap();
+                    assert_eq!(context.is_some(), changed, "only what changed is told");
+                    let Some(context) = context else { continue };
+                    let names = namer.builder.names();
+                    let found: Vec<&str> =
+                        names.contexts.callers(context).map(|site| names.sites.get(site.0)).collect();
+                    // A thread's first call is made by what started it, which has no name here.
+                    let expected: Vec<String> =
+                        now.iter().skip(1).rev().map(|call| format!("{call:#x}")).collect();
+                    assert_eq!(found, expected);
+                    changes += 1;
+                    deepest = deepest.max(found.len());
+                }
+            }
+        }
+        assert!(changes > 500 && deepest > 5, "{changes} {deepest}");
+    }
+}

@@ -89,7 +89,8 @@ impl<'p> Recording<'p> {
         let values = self.capabilities().values;
         let Recording { path, memory, modules, known, approximate, threads, mut summary } = self;
         let namer = Namer::new(Rc::clone(&modules));
-        let mut rewriter = Rewriter { memory, namer, calls: Calls::default(), writer, written: 0, values, approximate };
+        let mut rewriter =
+            Rewriter { memory, namer, calls: Calls::default(), writer, written: 0, values, approximate };
         for number in 0..threads {
             let name = if number == 0 { "main".to_owned() } else { format!("T{number}") };
             rewriter.namer.builder.thread(&name)?;

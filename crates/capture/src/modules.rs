@@ -81,7 +81,7 @@ impl Place {
 
     /// A call and what it was inlined into, from the inside out, each as `function file:line`; nothing for calls that the
     /// recorder makes, and for a thread's first call where it is the C library's.
-    pub(crate) fn calls(&self, first: bool) -> Vec<String> {
+    pub(crate) fn calls(&self, code: u64, first: bool) -> Vec<String> {
         let ours = self
             .frames
             .iter()
@@ -89,6 +89,9 @@ impl Place {
             .any(|name| name.starts_with("reweave_runtime::") || name.starts_with("<reweave_runtime::"));
         if ours || first && self.frames.first().is_none_or(|frame| frame.line.is_none()) {
             return Vec::new();
+        }
+        if self.frames.is_empty() {
+            return vec![self.text(code)];
         }
         self.frames.iter().map(Frame::text).filter(|text| !text.is_empty()).collect()
     }

@@ -65,8 +65,11 @@ impl Namer {
     /// libc.
     pub(crate) fn context(&mut self, around: ContextId, code: u64, first: bool) -> Result<ContextId, Error> {
         if !self.call_sites.contains_key(&(code, first)) {
-            let texts =
-                if code == 0 { vec![TOO_DEEP.to_owned()] } else { self.modules.place(code).calls(first) };
+            let texts = if code == 0 {
+                vec![TOO_DEEP.to_owned()]
+            } else {
+                self.modules.place(code).calls(code, first)
+            };
             let sites: Result<Vec<SiteId>, _> =
                 texts.iter().rev().map(|text| self.builder.site(&clean(text))).collect();
             self.call_sites.insert((code, first), sites?);

@@ -8,6 +8,9 @@ use reweave_trace::ContextId;
 use crate::Error;
 use crate::names::Namer;
 
+/// More calls than the recorder keeps are not to be believed.
+const MAX_DEPTH: usize = 1 << 15;
+
 /// The calls of all threads, at some time of the recording.
 #[derive(Default)]
 pub(crate) struct Calls {
@@ -37,6 +40,8 @@ impl Calls {
         let thread = self.thread(thread);
         thread.calls.truncate(depth);
         thread.contexts.truncate(depth);
+        // Calls that began before a recording of the last events did are not known.
+        thread.calls.resize(depth.min(MAX_DEPTH), 0);
         thread.calls.extend(call);
         thread.changed = true;
     }
@@ -49,7 +54,10 @@ impl Calls {
         thread.changed = false;
         for place in thread.contexts.len()..thread.calls.len() {
             let around = thread.contexts.last().copied().unwrap_or(ContextId::NONE);
-            thread.contexts.push(namer.context(around, thread.calls[place], place == 0)?);
+            let again = place > 0 && thread.calls[place] == 0 && thread.calls[place - 1] == 0;
+            let call = |namer: &mut Namer| namer.context(around, thread.calls[place], place == 0);
+            let context = if again { around } else { call(namer)? };
+            thread.contexts.push(context);
         }
         Ok(Some(thread.contexts.last().copied().unwrap_or(ContextId::NONE)))
     }

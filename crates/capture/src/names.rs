@@ -15,7 +15,7 @@ const BY_DESCRIPTOR: u64 = 1 << 4;
 const PIPES: u64 = 1 << 32;
 
 /// Stands for calls that were too deep to be kept.
-const TOO_DEEP: &str = "(deeper calls, which were not recorded)";
+const TOO_DEEP: &str = "(calls that were not recorded)";
 
 /// Finds, and remembers, what things are called.
 pub(crate) struct Namer {

@@ -2,7 +2,8 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use reweave_format::TraceWriter;
@@ -15,6 +16,7 @@ use crate::memory::{Memory, Part, parts};
 use crate::modules::Modules;
 use crate::names::Namer;
 use crate::raw::{self, RawEvent, Target};
+use crate::steps::StepWriter;
 
 /// Two announcements further apart in the code do not belong to one copy.
 const CLOSE: u64 = 48;
@@ -86,17 +88,43 @@ impl<'p> Recording<'p> {
 
     /// Writes it as a trace. The trace is well formed, and each of its accesses carries its value where it promises that.
     pub fn write(self, writer: &mut dyn TraceWriter) -> Result<Summary, Error> {
+        self.write_with_steps(writer, None)
+    }
+
+    /// The same, and writes the step of every event to `steps`.
+    pub fn write_with_steps<'w>(
+        self,
+        writer: &'w mut dyn TraceWriter,
+        steps: Option<&'w mut dyn Write>,
+    ) -> Result<Summary, Error> {
+        let unwritable = |source| Error::Io { path: self.path.to_owned(), source };
+        let steps = steps.map(StepWriter::new).transpose().map_err(unwritable)?;
         let values = self.capabilities().values;
         let Recording { path, memory, modules, known, approximate, threads, mut summary } = self;
         let namer = Namer::new(Rc::clone(&modules));
-        let mut rewriter =
-            Rewriter { memory, namer, calls: Calls::default(), writer, written: 0, values, approximate };
+        let mut rewriter = Rewriter {
+            memory,
+            namer,
+            calls: Calls::default(),
+            writer,
+            written: 0,
+            values,
+            approximate,
+            steps,
+        };
         for number in 0..threads {
-            let name = if number == 0 { "main".to_owned() } else { format!("T{number}") };
-            rewriter.namer.builder.thread(&name)?;
+            rewriter.namer.builder.thread(&thread_name(number))?;
         }
         let copies = |first: u64, second: u64| copies(&modules, &known, first, second);
-        raw::read(path, &copies, |event| rewriter.event(event))?;
+        raw::read(path, &copies, |event| {
+            if let Some(steps) = &mut rewriter.steps {
+                steps.count(event, &modules);
+            }
+            rewriter.event(event)
+        })?;
+        if let Some(steps) = rewriter.steps.take() {
+            steps.finish(&modules).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        }
         rewriter.writer.finish()?;
         summary.written = rewriter.written;
         summary.threads = threads as usize;
@@ -107,6 +135,11 @@ impl<'p> Recording<'p> {
 /// Writes the recording at `path` as a trace, with names from what was mapped according to `maps`.
 pub fn convert(path: &Path, maps: &str, writer: &mut dyn TraceWriter) -> Result<Summary, Error> {
     Recording::survey(path, maps, false)?.write(writer)
+}
+
+/// What a thread is called.
+pub(crate) fn thread_name(number: u32) -> String {
+    if number == 0 { "main".to_owned() } else { format!("T{number}") }
 }
 
 /// Objects are born and die in the same order each time.
@@ -145,6 +178,7 @@ struct Rewriter<'w> {
     written: u64,
     values: bool,
     approximate: bool,
+    steps: Option<StepWriter<'w>>,
 }
 
 impl Rewriter<'_> {
@@ -226,6 +260,10 @@ impl Rewriter<'_> {
         (read, written): (Option<u64>, Option<u64>),
     ) -> Result<(), Error> {
         let (read, written) = (read.filter(|_| self.values), written.filter(|_| self.values));
+        if let Some(steps) = &mut self.steps {
+            let failed = |source| Error::Io { path: PathBuf::from("steps"), source };
+            steps.put(event, &self.namer.modules).map_err(failed)?;
+        }
         let site = SiteId(self.namer.site(event.code)?);
         if let Some(context) = self.calls.context(event.thread, &mut self.namer)? {
             self.writer.context(self.namer.builder.names(), ThreadId(event.thread), context)?;

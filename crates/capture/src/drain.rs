@@ -128,6 +128,11 @@ impl Drain {
         &self.ring_path
     }
 
+    /// Takes nothing: the program runs as if nobody listened.
+    pub fn refuse(&self) {
+        self.field(field::STOP).store(1, Release);
+    }
+
     /// Why the recording stopped, if it did.
     pub fn stopped(&self) -> Option<&Stop> {
         self.stopped.as_ref()

@@ -13,16 +13,20 @@ mod coder;
 mod convert;
 mod drain;
 mod last;
+mod lookup;
 mod memory;
 mod modules;
 mod names;
 mod raw;
+mod steps;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 pub use convert::{Recording, Summary, convert};
 pub use drain::{Drain, Stop, Taken, write_raw};
+pub use lookup::Lookup;
+pub use steps::{About, CodePlace, Creation, ModuleFile, Step, StepsError, build_of, read_steps};
 
 /// Bytes that are not what a recorder writes.
 #[derive(Debug)]

@@ -8,6 +8,8 @@ use addr2line::Loader;
 use hashbrown::HashMap;
 use object::{Object, ObjectKind, ObjectSegment, ObjectSymbol, SymbolKind};
 
+use crate::steps::{ModuleFile, build_of};
+
 /// The modules of the program: itself and its shared libraries.
 #[derive(Default)]
 pub(crate) struct Modules {
@@ -15,6 +17,8 @@ pub(crate) struct Modules {
     modules: Vec<Module>,
     /// Paths are told from here, where they lie below it.
     folder: Option<PathBuf>,
+    /// Where the program itself is mapped.
+    program: std::ops::Range<u64>,
 }
 
 struct Range {
@@ -25,6 +29,8 @@ struct Range {
 
 struct Module {
     path: PathBuf,
+    /// Where its file begins in memory.
+    base: u64,
     /// What to take off an address to find it in the file.
     bias: u64,
     loader: Option<Loader>,
@@ -125,6 +131,10 @@ impl Modules {
                 modules.modules.push(Module::open(Path::new(path), start.saturating_sub(offset)));
             }
             modules.ranges.push(Range { start, end, module });
+            if module == 0 {
+                let from = if modules.program.is_empty() { start } else { modules.program.start };
+                modules.program = from..modules.program.end.max(end);
+            }
         }
         // Zeroed variables follow their module in memory that no file backs.
         for (start, end, ..) in maps.lines().filter_map(mapping).filter(|map| map.3.is_empty()) {
@@ -143,6 +153,25 @@ impl Modules {
 
     fn module(&self, at: u64) -> Option<&Module> {
         self.modules.get(self.range(at)?.module)
+    }
+
+    /// The module of an address of code, by its place in [`Modules::files`], and the offset from where it begins.
+    pub(crate) fn locate(&self, code: u64) -> Option<(usize, u64)> {
+        let module = self.range(code.checked_sub(1)?)?.module;
+        Some((module, code.wrapping_sub(self.modules.get(module)?.base)))
+    }
+
+    /// Whether an address is in the program itself: the first file that is mapped.
+    pub(crate) fn is_program(&self, code: u64) -> bool {
+        self.program.contains(&code)
+    }
+
+    /// The files, the program first.
+    pub(crate) fn files(&self) -> impl Iterator<Item = ModuleFile> {
+        self.modules.iter().map(|module| ModuleFile {
+            name: module.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            build: build_of(&fs::read(&module.path).unwrap_or_default()),
+        })
     }
 
     /// Where the call is that returns to `code`.
@@ -243,6 +272,7 @@ impl Module {
     fn open(path: &Path, base: u64) -> Module {
         let mut module = Module {
             path: path.to_owned(),
+            base,
             bias: base,
             loader: None,
             tells: true,
@@ -269,13 +299,21 @@ impl Module {
         let symbols = file.symbols().chain(file.dynamic_symbols());
         module.variables = symbols
             .filter(|symbol| matches!(symbol.kind(), SymbolKind::Data) && symbol.is_definition())
-            .filter_map(|symbol| Some((symbol.address(), symbol.size(), demangled(symbol.name().ok()?))))
+            .filter_map(|symbol| Some((symbol.address(), symbol.size(), variable_name(symbol.name().ok()?))))
             .filter(|(_, _, name)| !name.is_empty())
             .collect();
         module.variables.sort();
         module.variables.dedup_by_key(|variable| variable.0);
         module.loader = Loader::new(path).ok();
         module
+    }
+}
+
+/// A variable's name. What a compiler adds to tell the parts of a variable that it took apart (`.0`, `.1`) stays.
+fn variable_name(symbol: &str) -> String {
+    match symbol.split_once('.') {
+        Some((stem, part)) if stem.starts_with("_Z") => format!("{}.{part}", demangled(stem)),
+        _ => demangled(symbol),
     }
 }
 
@@ -324,6 +362,13 @@ mod tests {
         ] {
             assert_eq!(short(long), expected);
         }
+    }
+
+    #[test]
+    fn parts_of_a_variable_have_names_of_their_own() {
+        assert_eq!(variable_name("_ZL10statistics.1"), "statistics.1");
+        assert_eq!(variable_name("_ZL10statistics"), "statistics");
+        assert_eq!(variable_name("counter.0"), "counter.0");
     }
 
     #[test]

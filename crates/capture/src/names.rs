@@ -19,7 +19,7 @@ const TOO_DEEP: &str = "(calls that were not recorded)";
 
 /// Finds, and remembers, what things are called.
 pub(crate) struct Namer {
-    modules: Rc<Modules>,
+    pub(crate) modules: Rc<Modules>,
     /// The names that were given out, and their ids.
     pub(crate) builder: Builder,
     sites: HashMap<u64, u32>,

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 
-use reweave_wire::ring::{Slot, kind};
+use reweave_wire::ring::{PART_OF_CALL, Slot, kind};
 use reweave_wire::{Op, Space};
 
 use crate::coder::{MAX_BYTES, Sites};
@@ -55,6 +55,8 @@ pub(crate) struct RawEvent {
     pub(crate) target: Target,
     /// The address after the call that told of it; 0 where there is none.
     pub(crate) code: u64,
+    /// Whether it is a further part of what the call told of, after the first.
+    pub(crate) part: bool,
     pub(crate) read: u64,
     pub(crate) written: u64,
 }
@@ -227,6 +229,7 @@ impl Reader<'_> {
             op: Op::Skip,
             target: Target::None,
             code: slot.code(),
+            part: false,
             read: 0,
             written: 0,
         };
@@ -234,7 +237,8 @@ impl Reader<'_> {
             let (class, size) = (slot.kind() & 0xF0, slot.kind() & 15);
             event.op = *[Op::Read, Op::Write, Op::Write, Op::AtomicRead, Op::AtomicWrite, Op::Update]
                 .get(usize::from(class >> 4))?;
-            event.target = match slot.detail() {
+            event.part = slot.detail() & PART_OF_CALL != 0;
+            event.target = match slot.detail() & !PART_OF_CALL {
                 0 if (1..=8).contains(&size) => Target::Bytes { at: target, length: size },
                 what => Target::StandIn { at: target, what: stand_in(what)? },
             };

@@ -6,6 +6,7 @@
 
 use reweave_wire::{Op, only_prepares};
 
+use crate::forced::PART;
 use crate::policy::Step;
 use crate::recording::Inside;
 use crate::thread::Pending;
@@ -61,19 +62,21 @@ impl Inside {
 
     /// Records a write of what is there now.
     #[inline]
-    pub(crate) fn written(&mut self, at: usize, length: usize, code: usize) {
+    pub(crate) fn written(&mut self, at: usize, length: usize, mut code: usize) {
         pieces(at, length, |at, length| {
             let value = load(at, length);
             self.access(Op::Write, at, length, code, (0, value));
+            code |= PART;
         });
     }
 
     /// Records a read of what is there now.
     #[inline]
-    pub(crate) fn observed(&mut self, at: usize, length: usize, code: usize) {
+    pub(crate) fn observed(&mut self, at: usize, length: usize, mut code: usize) {
         pieces(at, length, |at, length| {
             let value = load(at, length);
             self.access(Op::Read, at, length, code, (value, 0));
+            code |= PART;
         });
     }
 
@@ -97,11 +100,15 @@ pub(crate) fn read(at: usize, length: usize, code: usize) {
     let Some(mut inside) = Inside::enter() else { return };
     if inside.copies(length, code) {
         // The write stays announced, and follows what it copies.
+        if let Some(pending) = inside.me.pending.take() {
+            inside.point_if_named(code);
+            inside.me.pending.set(Some(pending));
+        }
         inside.observed(at, length, code);
         return;
     }
     inside.settle();
-    inside.point(Step::Access);
+    inside.point(Step::Access, code);
     inside.observed(at, length, code);
 }
 
@@ -113,7 +120,7 @@ pub(crate) fn write(at: usize, length: usize, code: usize) {
     }
     let Some(mut inside) = Inside::enter() else { return };
     inside.settle();
-    inside.point(Step::Access);
+    inside.point(Step::Access, code);
     inside.me.pending.set(Some(Pending { at, length, code }));
 }
 

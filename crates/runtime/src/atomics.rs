@@ -12,10 +12,10 @@ use crate::policy::Step;
 use crate::recording::Inside;
 
 /// Enters our own code before an atomic access.
-pub(crate) fn begin() -> Option<Inside> {
+pub(crate) fn begin(code: usize) -> Option<Inside> {
     let mut inside = Inside::enter()?;
     inside.settle();
-    inside.point(Step::Access);
+    inside.point(Step::Access, code);
     Some(inside)
 }
 
@@ -34,7 +34,7 @@ macro_rules! width {
             }
 
             extern "C" fn load(at: usize, _order: i32, code: usize) -> $type {
-                let inside = begin();
+                let inside = begin(code);
                 let value = word(at).load(SeqCst);
                 if let Some(mut inside) = inside {
                     inside.access(Op::AtomicRead, at, $bytes, code, (u64::from(value), 0));
@@ -43,7 +43,7 @@ macro_rules! width {
             }
 
             extern "C" fn store(at: usize, value: $type, _order: i32, code: usize) {
-                let inside = begin();
+                let inside = begin(code);
                 word(at).store(value, SeqCst);
                 if let Some(mut inside) = inside {
                     inside.access(Op::AtomicWrite, at, $bytes, code, (0, u64::from(value)));
@@ -51,7 +51,7 @@ macro_rules! width {
             }
 
             fn update(at: usize, code: usize, new: impl Fn($type) -> $type) -> $type {
-                let inside = begin();
+                let inside = begin(code);
                 let mut old = word(at).load(SeqCst);
                 while let Err(now) = word(at).compare_exchange(old, new(old), SeqCst, SeqCst) {
                     old = now;
@@ -74,7 +74,7 @@ macro_rules! width {
             )*
 
             fn compare(at: usize, expected: $type, value: $type, code: usize) -> Result<$type, $type> {
-                let inside = begin();
+                let inside = begin(code);
                 let result = word(at).compare_exchange(expected, value, SeqCst, SeqCst);
                 if let Some(mut inside) = inside {
                     match result {

@@ -1,6 +1,7 @@
 //! Calls that may take any time: the others run meanwhile.
 
 use crate::export::export;
+use crate::inputs;
 use crate::policy::Step;
 use crate::real;
 use crate::recording::Inside;
@@ -23,10 +24,11 @@ impl Inside {
 }
 
 /// Calls without the baton.
-fn blocking(call: impl FnOnce() -> usize) -> usize {
+fn blocking(code: usize, call: impl FnOnce() -> usize) -> usize {
     match Inside::enter() {
         Some(mut inside) => {
             inside.settle();
+            inside.passes(code);
             inside.elsewhere(call)
         }
         None => call(),
@@ -39,7 +41,7 @@ fn on_file(file: usize, events: i16, code: usize, call: impl FnOnce() -> usize) 
     match Inside::enter() {
         Some(mut inside) => {
             inside.settle();
-            inside.point(Step::Sync);
+            inside.point(Step::Sync, code);
             if events == OUT {
                 inside.sends(file, code);
             }
@@ -106,7 +108,6 @@ fn filled(at: usize, length: usize, code: usize) {
 macro_rules! calls {
     ($($name:ident ($($argument:ident),*) $(file $file:ident $events:ident)? $(with $other:ident $how:ident)? $(fills $at:ident $times:expr)?;)*) => { $(
         extern "C" fn $name($($argument: usize,)* code: usize) -> usize {
-            let _ = code;
             let result = calls!(@call code $(($file $events))? $([$other $how])? || real::$name($($argument),*));
             $( filled($at, result.wrapping_mul($times), code); )?
             result
@@ -114,15 +115,13 @@ macro_rules! calls {
     )* };
     (@call $code:ident ($file:ident $events:ident) $call:expr) => { on_file($file, $events, $code, $call) };
     (@call $code:ident [$other:ident $how:ident] $call:expr) => { $how($other, $code, $call) };
-    (@call $code:ident $call:expr) => { blocking($call) };
+    (@call $code:ident $call:expr) => { blocking($code, $call) };
 }
 
 calls! {
-    read(file, at, length) file file IN fills at 1;
     write(file, at, length) file file OUT;
     readv(file, pieces, count) file file IN;
     writev(file, pieces, count) file file OUT;
-    recv(file, at, length, flags) file file IN fills at 1;
     recvmsg(file, message, flags) file file IN;
     send(file, at, length, flags) file file OUT;
     sendmsg(file, message, flags) file file OUT;
@@ -145,17 +144,99 @@ calls! {
     waitid(kind, process, info, options);
     wait4(process, status, options, usage);
     system(command);
-    fread(at, size, count, file) fills at size;
     getline(line, length, file);
     getdelim(line, length, delimiter, file);
-    fgetc(file);
-    getc(file);
-    getchar();
     fsync(file);
 }
 
+/// How many bytes a call that fills memory has filled.
+fn count(result: usize) -> usize {
+    if result > isize::MAX as usize { 0 } else { result }
+}
+
+/// Reads; what comes from outside is kept, or given again.
+fn reads(kind: u32, file: usize, at: usize, length: usize, code: usize, call: impl Fn() -> usize) -> usize {
+    let Some(mut inside) = Inside::enter() else { return call() };
+    inside.settle();
+    inside.point(Step::Sync, code);
+    let foreign = inputs::is_foreign(file);
+    // What another thread sent through a socket is taken out, though it is known what it was.
+    let ready = sys::ready(file as i32, IN);
+    let taken = if ready && file != 0 { Some(call()) } else { None };
+    let given = if foreign { inside.given(kind, at, length) } else { None };
+    let result = match given.or(taken) {
+        Some(result) => result,
+        None if ready => call(),
+        None => inside.elsewhere(call),
+    };
+    if foreign && given.is_none() {
+        inside.keep(kind, result, at, count(result));
+    }
+    if count(result) > 0 {
+        inside.receives(file, code);
+    }
+    drop(inside);
+    filled(at, result, code);
+    result
+}
+
+extern "C" fn read(file: usize, at: usize, length: usize, code: usize) -> usize {
+    reads(inputs::kind::READ, file, at, length, code, || real::read(file, at, length))
+}
+
+extern "C" fn recv(file: usize, at: usize, length: usize, flags: usize, code: usize) -> usize {
+    reads(inputs::kind::RECEIVE, file, at, length, code, || real::recv(file, at, length, flags))
+}
+
+extern "C" fn fread(at: usize, size: usize, number: usize, file: usize, code: usize) -> usize {
+    let call = || blocking(code, || real::fread(at, size, number, file));
+    let room = size.saturating_mul(number);
+    let result = if inputs::is_standard(file) {
+        inputs::input(inputs::kind::STREAM, at, room, |result| result.saturating_mul(size), call)
+    } else {
+        call()
+    };
+    filled(at, result.wrapping_mul(size), code);
+    result
+}
+
+fn character(file: usize, code: usize, call: impl FnOnce() -> usize) -> usize {
+    let call = || blocking(code, call);
+    if !inputs::is_standard(file) {
+        return call();
+    }
+    // The end of the input is no error that anybody looks up.
+    let result = inputs::input(inputs::kind::CHARACTER, 0, 0, |_| 0, || call() as u32 as usize);
+    result as u32 as usize
+}
+
+extern "C" fn fgetc(file: usize, code: usize) -> usize {
+    character(file, code, || real::fgetc(file))
+}
+
+extern "C" fn getc(file: usize, code: usize) -> usize {
+    character(file, code, || real::getc(file))
+}
+
+extern "C" fn getchar(code: usize) -> usize {
+    character(inputs::standard(), code, real::getchar)
+}
+
+/// The length of a line with the zero at its end.
+fn line_length(at: usize, length: usize) -> usize {
+    (0..length).find(|place| crate::access::load(at + place, 1) == 0).map_or(length, |place| place + 1)
+}
+
 extern "C" fn fgets(at: usize, length: usize, file: usize, code: usize) -> usize {
-    let result = blocking(|| real::fgets(at, length, file));
+    let call = || blocking(code, || real::fgets(at, length, file));
+    let result = if inputs::is_standard(file) {
+        // Whether there was a line, as a number that is the same in every run.
+        let bytes = |there: usize| if there == 1 { line_length(at, length) } else { 0 };
+        let there = inputs::input(inputs::kind::LINE, at, length, bytes, || usize::from(call() != 0));
+        if there == 1 { at } else { 0 }
+    } else {
+        call()
+    };
     if result != 0 {
         let mut filled_bytes = 0;
         while filled_bytes < length && crate::access::load(at + filled_bytes, 1) != 0 {
@@ -198,7 +279,7 @@ extern "C" fn pselect(
     timeout: usize,
     mask: usize,
 ) -> usize {
-    blocking(|| real::pselect(count, read, write, except, timeout, mask))
+    blocking(0, || real::pselect(count, read, write, except, timeout, mask))
 }
 
 /// Sleeps as the scheduler counts: until nobody else can run, or the time is up.

@@ -18,6 +18,9 @@ impl Inside {
     /// How many accesses may follow of which nobody needs to hear before they are recorded.
     #[inline]
     pub(crate) fn budget(&mut self) -> u64 {
+        if self.core().forced.is_some() {
+            return 0;
+        }
         let until_clock = CLOCK_STEPS - 1 - self.core().steps % CLOCK_STEPS;
         if self.undisturbed() { until_clock } else { until_clock.min(self.core().policy.budget()) }
     }

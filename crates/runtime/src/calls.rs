@@ -93,6 +93,12 @@ impl Calls {
         depth
     }
 
+    /// Where the calls under way return to, from the inside out, but no more than so many. Its thread does not run.
+    pub(crate) fn callers(&self, most: usize, each: impl FnMut(usize)) {
+        let depth = self.depth.load(Relaxed).min(KEPT);
+        (0..depth).rev().take(most).map(|place| self.get(place).code).for_each(each);
+    }
+
     fn enter(&self, code: usize, stack: usize) {
         let calls = self.calls();
         if calls.is_null() {

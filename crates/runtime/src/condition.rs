@@ -47,7 +47,7 @@ fn wait(
 ) -> Option<usize> {
     let mut inside = Inside::enter()?;
     inside.settle();
-    inside.point(Step::Sync);
+    inside.point(Step::Sync, code);
     let deadline = deadline(&mut inside);
     let depth = inside.release_for_wait(mutex, code);
     let wake = inside.block(key::of(key::CONDITION, condition), deadline.number());
@@ -75,7 +75,7 @@ extern "C" fn clockwait(condition: usize, mutex: usize, clock: usize, time: usiz
 fn notify(condition: usize, all: bool, code: usize) -> Option<usize> {
     let mut inside = Inside::enter()?;
     inside.settle();
-    inside.point(Step::Sync);
+    inside.point(Step::Sync, code);
     inside.condition_event(if all { Op::NotifyAll } else { Op::Notify }, condition, code);
     inside.wake(key::of(key::CONDITION, condition), all);
     Some(0)

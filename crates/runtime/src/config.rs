@@ -21,6 +21,10 @@ pub(crate) struct Config {
     pub(crate) policy: Kind,
     /// In nanoseconds; 0 never.
     pub(crate) timeout: u64,
+    /// The file with the schedule to force, if there is one.
+    pub(crate) plan: Option<FileName>,
+    /// The file with the inputs to give again, if there is one.
+    pub(crate) inputs: Option<FileName>,
 }
 
 /// Whether this process is recorded.
@@ -82,6 +86,8 @@ pub(crate) fn read(arguments: usize, environment: *const *const core::ffi::c_cha
         seed: number(environment, b"REWEAVE_SEED").unwrap_or(0),
         policy,
         timeout: number(environment, b"REWEAVE_TIMEOUT_MS").unwrap_or(0).saturating_mul(1_000_000),
+        plan: file_name(environment, b"REWEAVE_PLAN"),
+        inputs: file_name(environment, b"REWEAVE_INPUTS"),
     })
 }
 
@@ -95,21 +101,37 @@ fn ring(path: &[u8]) -> Option<i32> {
     i32::try_from(sys::open(&name, sys::RDWR)).ok().filter(|&file| file >= 0)
 }
 
+/// Nothing but slashes is no name: it only takes the room that one would, so that the stack is in the same place.
+fn file_name(environment: *const *const core::ffi::c_char, name: &[u8]) -> Option<FileName> {
+    variable(environment, name)
+        .filter(|name| name.iter().any(|&byte| byte != b'/') && name.len() < NAME_BYTES)
+        .map(FileName::new)
+}
+
 fn remember(path: &[u8]) {
     for (room, byte) in PATH.iter().zip(path) {
         room.store(*byte, Relaxed);
     }
 }
 
-/// The name of the recording with something behind it, ending in a zero.
-struct FileName([u8; NAME_BYTES]);
+/// The name of a file, ending in a zero.
+pub(crate) struct FileName([u8; NAME_BYTES]);
 
 impl FileName {
-    fn as_slice(&self) -> &[u8] {
+    fn new(name: &[u8]) -> FileName {
+        let mut bytes = [0; NAME_BYTES];
+        for (room, byte) in bytes.iter_mut().zip(name) {
+            *room = *byte;
+        }
+        FileName(bytes)
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u8] {
         &self.0
     }
 }
 
+/// The name of the recording with something behind it.
 fn with_ending(ending: &[u8]) -> FileName {
     let mut name = [0; NAME_BYTES];
     for (byte, kept) in name.iter_mut().zip(&PATH) {
@@ -120,6 +142,12 @@ fn with_ending(ending: &[u8]) -> FileName {
         *room = *byte;
     }
     FileName(name)
+}
+
+/// A new file beside the recording; 0 where there is none.
+pub(crate) fn create(ending: &[u8]) -> i32 {
+    let file = sys::open(with_ending(ending).as_slice(), sys::CREATE_NEW);
+    i32::try_from(file).ok().filter(|&file| file > 0).map_or(0, sys::out_of_the_way)
 }
 
 /// Adds to the note for `reweave record`.

@@ -8,6 +8,7 @@ use crate::recording::Inside;
 use crate::sched::key;
 use crate::signals;
 use crate::sys;
+use crate::tell;
 use crate::text::Text;
 use crate::thread::{self, Thread, state};
 
@@ -15,6 +16,8 @@ use crate::thread::{self, Thread, state};
 const STOPPED: i32 = 3;
 
 static FINISHED: AtomicBool = AtomicBool::new(false);
+/// Whether the program is ended by a fault of its own.
+pub(crate) static FAULT: AtomicBool = AtomicBool::new(false);
 
 /// Writes the rest of the recording, once.
 pub(crate) fn finish(inside: &mut Inside) {
@@ -23,6 +26,9 @@ pub(crate) fn finish(inside: &mut Inside) {
     }
     // Whatever comes now, such as a fault of the write that is still to be read, finds nothing to do.
     inside.settle();
+    if let Some(forced) = &mut inside.core().forced {
+        tell::end(forced, FAULT.load(SeqCst));
+    }
     inside.core().log.finish();
     config::save_modules();
 }

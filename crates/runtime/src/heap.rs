@@ -44,6 +44,9 @@ impl Inside {
         if let Some(known) = self.core().counters.entry(size_of_block(at)) {
             *known = size as u64 + 1;
         }
+        if let Some(forced) = &mut self.core().forced {
+            forced.touches(at, size);
+        }
         self.operation(Op::Alloc, at, size as u64, code);
     }
 
@@ -53,7 +56,10 @@ impl Inside {
         if let Some(known) = self.core().counters.get(size_of_block(at))
             && *known != 0
         {
-            *known = 0;
+            let size = core::mem::take(known) as usize - 1;
+            if let Some(forced) = &mut self.core().forced {
+                forced.touches(at, size.max(1));
+            }
             self.operation(Op::Free, at, 0, code);
         }
     }
@@ -105,7 +111,11 @@ extern "C" fn free(at: usize, code: usize) {
         return;
     }
     match Inside::enter() {
-        Some(mut inside) => inside.freed(at, code),
+        Some(mut inside) => {
+            inside.settle();
+            inside.point_if_named(code);
+            inside.freed(at, code);
+        }
         None => {
             if thread::current().is_some_and(|me| me.parcels.add(at, GIVE_BACK)) {
                 return;

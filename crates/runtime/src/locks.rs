@@ -42,6 +42,10 @@ impl Inside {
 
     fn lock_event(&mut self, op: Op, at: usize, lock: &mut Lock, code: usize) {
         lock.named.used = true;
+        let index = self.me.index();
+        if let Some(forced) = &mut self.core().forced {
+            forced.lock(index, op, at, code);
+        }
         self.operation(op, at, u64::from(lock.named.generation), code);
     }
 
@@ -165,7 +169,7 @@ fn acquire(
 ) -> Option<usize> {
     let mut inside = Inside::enter()?;
     inside.settle();
-    inside.point(Step::Sync);
+    inside.point(Step::Sync, code);
     // A lock of the kind that checks tells an error where trying would only say that it is taken.
     if inside.depth(at) > 0 && deadline != Deadline::Now && checks(at, try_lock) {
         return Some(EDEADLK);
@@ -190,7 +194,7 @@ fn checks(mutex: usize, try_lock: Function) -> bool {
 fn release(at: usize, code: usize, unlock: Function) -> usize {
     let Some(mut inside) = Inside::enter() else { return unlock(at) };
     inside.settle();
-    inside.point(Step::Sync);
+    inside.point(Step::Sync, code);
     let result = unlock(at);
     if result == 0 {
         inside.released(at, code);

@@ -23,6 +23,11 @@ impl<T: Copy> Array<T> {
         Array { at: at as *mut T, length: if at == 0 { 0 } else { length } }
     }
 
+    /// Its first elements.
+    pub(crate) fn cut(self, length: usize) -> Array<T> {
+        Array { at: self.at, length: length.min(self.length) }
+    }
+
     #[inline]
     pub(crate) fn as_ref(&self) -> &[T] {
         if self.length == 0 {

@@ -30,10 +30,10 @@ pub(crate) fn fail(error: i32) -> usize {
     FAILED
 }
 
-fn begin() -> Option<Inside> {
+fn begin(code: usize) -> Option<Inside> {
     let mut inside = Inside::enter()?;
     inside.settle();
-    inside.point(Step::Sync);
+    inside.point(Step::Sync, code);
     Some(inside)
 }
 
@@ -44,7 +44,7 @@ fn value(semaphore: usize) -> u64 {
 }
 
 fn sem_take(semaphore: usize, deadline: Deadline, code: usize) -> Option<usize> {
-    let mut inside = begin()?;
+    let mut inside = begin(code)?;
     loop {
         let before = value(semaphore);
         if real::sem_trywait(semaphore) as i32 == 0 {
@@ -88,7 +88,7 @@ extern "C" fn sem_clockwait(semaphore: usize, clock: usize, time: usize, code: u
 }
 
 extern "C" fn sem_post(semaphore: usize, code: usize) -> usize {
-    let Some(mut inside) = begin() else { return real::sem_post(semaphore) };
+    let Some(mut inside) = begin(code) else { return real::sem_post(semaphore) };
     let before = value(semaphore);
     let result = real::sem_post(semaphore);
     if result as i32 == 0 {
@@ -100,7 +100,7 @@ extern "C" fn sem_post(semaphore: usize, code: usize) -> usize {
 
 extern "C" fn sem_init(semaphore: usize, shared: usize, value: usize, code: usize) -> usize {
     let result = real::sem_init(semaphore, shared, value);
-    if let Some(mut inside) = begin() {
+    if let Some(mut inside) = begin(code) {
         inside.stand_in(
             Op::AtomicWrite,
             semaphore,
@@ -123,7 +123,7 @@ const SERIAL: usize = u32::MAX as usize;
 extern "C" fn barrier_init(barrier: usize, attributes: usize, count: usize, code: usize) -> usize {
     let result = real::pthread_barrier_init(barrier, attributes, count);
     if result as i32 == 0
-        && let Some(mut inside) = begin()
+        && let Some(mut inside) = begin(code)
     {
         let (arrived, size) = barrier_keys(barrier);
         if let Some(room) = inside.core().counters.entry(size) {
@@ -139,7 +139,7 @@ extern "C" fn barrier_init(barrier: usize, attributes: usize, count: usize, code
 
 extern "C" fn barrier_wait(barrier: usize, code: usize) -> usize {
     let (arrivals, size) = barrier_keys(barrier);
-    let Some(mut inside) = begin() else { return real::pthread_barrier_wait(barrier) };
+    let Some(mut inside) = begin(code) else { return real::pthread_barrier_wait(barrier) };
     let size = inside.core().counters.get(size).map_or(0, |size| *size);
     if size == 0 {
         return inside.elsewhere(|| real::pthread_barrier_wait(barrier));
@@ -190,7 +190,7 @@ impl Inside {
 const ONCE_PATIENCE: u64 = 20_000_000;
 
 pub(crate) extern "C" fn pthread_once(control: usize, function: usize, code: usize) -> usize {
-    let Some(mut inside) = begin() else { return real::pthread_once(control, function) };
+    let Some(mut inside) = begin(code) else { return real::pthread_once(control, function) };
     loop {
         // Where threads run freely, libc's mark may be there before that was recorded.
         let recorded = inside.core().counters.entry(once_key(control)).map_or(0, |state| *state);
@@ -227,7 +227,7 @@ fn under_way(at: usize) -> &'static AtomicU8 {
 }
 
 extern "C" fn guard_acquire(at: usize, code: usize) -> usize {
-    let mut inside = begin();
+    let mut inside = begin(code);
     loop {
         let done = guard(at).load(SeqCst);
         if let Some(inside) = &mut inside {
@@ -247,7 +247,7 @@ extern "C" fn guard_acquire(at: usize, code: usize) -> usize {
 }
 
 fn guard_end(at: usize, done: u8, code: usize) {
-    let inside = begin();
+    let inside = begin(code);
     guard(at).store(done, SeqCst);
     under_way(at).store(0, SeqCst);
     if let Some(mut inside) = inside {
@@ -267,7 +267,7 @@ extern "C" fn guard_abort(at: usize, code: usize) {
 /// `syscall`: futexes are modelled, anything else may take any time.
 extern "C" fn syscall(number: usize, a: usize, b: usize, c: usize, d: usize, e: usize) -> usize {
     const FUTEX: usize = 202;
-    let result = match begin() {
+    let result = match begin(0) {
         None => crate::sys::call6(number, [a, b, c, d, e, 0]),
         Some(mut inside) if number == FUTEX => match b & 0x7F {
             0 | 9 => return futex_wait(&mut inside, a, c as u32, (b & 0x7F == 9, d)),

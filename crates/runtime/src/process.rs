@@ -8,7 +8,9 @@ use reweave_wire::Op;
 use crate::config;
 use crate::end;
 use crate::export::{export, export_before};
+use crate::forced::Forced;
 use crate::free;
+use crate::inputs::Feed;
 use crate::policy::Policy;
 use crate::real;
 use crate::recording::{self, Core, Inside};
@@ -42,8 +44,19 @@ extern "C" fn start(_count: i32, arguments: usize, environment: *const *const c_
         return;
     }
     let policy = Policy::new(config.policy, config.seed);
+    let given = config.inputs.as_ref().map_or(&b"\0"[..], |name| name.as_slice());
     // SAFETY: fresh memory of that size, and page-aligned.
     unsafe { room.write(Core::new(config.log, policy, timeout)) };
+    // SAFETY: as above.
+    unsafe { (*room).feed = Some(Feed::new(config.plan.as_ref().map(|_| given))) };
+    if let Some(plan) = &config.plan {
+        let forced = Forced::read(plan.as_slice());
+        if forced.is_none() {
+            config::note(b"no-plan\n");
+        }
+        // SAFETY: as above.
+        unsafe { (*room).forced = forced };
+    }
     // SAFETY: it was just written, and nobody else knows of it.
     recording::start(unsafe { &mut *room });
     config::set_recording(true);
@@ -122,6 +135,11 @@ extern "C" fn dlopen(name: usize, flags: usize, _code: usize) -> usize {
     unpin();
     if me.is_some() {
         config::save_modules();
+    }
+    if let Some(mut inside) = Inside::enter()
+        && let Some(forced) = &mut inside.core().forced
+    {
+        forced.plan.find_modules();
     }
     result
 }

@@ -2,14 +2,15 @@
 
 use crate::access::load;
 use crate::export::export;
+use crate::forced::PART;
 use crate::policy::Step;
 use crate::recording::Inside;
 
 /// Enters our own code before a range is touched.
-fn begin() -> Option<Inside> {
+fn begin(code: usize) -> Option<Inside> {
     let mut inside = Inside::enter()?;
     inside.settle();
-    inside.point(Step::Access);
+    inside.point(Step::Access, code);
     Some(inside)
 }
 
@@ -27,12 +28,12 @@ extern "C" fn memcpy(to: usize, from: usize, length: usize, code: usize) -> usiz
 }
 
 extern "C" fn memmove(to: usize, from: usize, length: usize, code: usize) -> usize {
-    let inside = if length == 0 { None } else { begin() };
+    let inside = if length == 0 { None } else { begin(code) };
     match inside {
         Some(mut inside) => {
             inside.observed(from, length, code);
             crate::real::memmove(to, from, length);
-            inside.written(to, length, code);
+            inside.written(to, length, code | PART);
         }
         // Our own code copies small things, before anything else works: not through libc.
         None if length <= 256 && (to <= from || to >= from + length) => copy(to, from, length),
@@ -42,7 +43,7 @@ extern "C" fn memmove(to: usize, from: usize, length: usize, code: usize) -> usi
 }
 
 extern "C" fn memset(at: usize, byte: usize, length: usize, code: usize) -> usize {
-    let inside = if length == 0 { None } else { begin() };
+    let inside = if length == 0 { None } else { begin(code) };
     // SAFETY: the program asks for it.
     unsafe {
         core::arch::asm!("rep stosb", inout("rdi") at => _, in("al") byte as u8, inout("rcx") length => _,
@@ -56,12 +57,12 @@ extern "C" fn memset(at: usize, byte: usize, length: usize, code: usize) -> usiz
 
 /// What is compared is read up to the first difference.
 extern "C" fn memcmp(a: usize, b: usize, length: usize, code: usize) -> i32 {
-    let inside = if length == 0 { None } else { begin() };
+    let inside = if length == 0 { None } else { begin(code) };
     let differs = (0..length).find(|place| load(a + place, 1) != load(b + place, 1));
     if let Some(mut inside) = inside {
         let read = differs.map_or(length, |place| place + 1);
         inside.observed(a, read, code);
-        inside.observed(b, read, code);
+        inside.observed(b, read, code | PART);
     }
     differs.map_or(0, |place| load(a + place, 1) as i32 - load(b + place, 1) as i32)
 }
@@ -75,7 +76,7 @@ fn length_of(text: usize) -> usize {
 }
 
 extern "C" fn strlen(text: usize, code: usize) -> usize {
-    let inside = begin();
+    let inside = begin(code);
     let length = length_of(text);
     if let Some(mut inside) = inside {
         inside.observed(text, length + 1, code);
@@ -113,7 +114,7 @@ extern "C" fn strcmp(a: usize, b: usize, code: usize) -> i32 {
 }
 
 extern "C" fn strncmp(a: usize, b: usize, length: usize, code: usize) -> i32 {
-    let inside = if length == 0 { None } else { begin() };
+    let inside = if length == 0 { None } else { begin(code) };
     let mut place = 0;
     let difference = loop {
         if place == length {
@@ -127,13 +128,13 @@ extern "C" fn strncmp(a: usize, b: usize, length: usize, code: usize) -> i32 {
     };
     if let Some(mut inside) = inside {
         inside.observed(a, place, code);
-        inside.observed(b, place, code);
+        inside.observed(b, place, code | PART);
     }
     difference
 }
 
 extern "C" fn memchr(at: usize, byte: i32, length: usize, code: usize) -> usize {
-    let inside = if length == 0 { None } else { begin() };
+    let inside = if length == 0 { None } else { begin(code) };
     let found = (0..length).find(|place| load(at + place, 1) == u64::from(byte as u8));
     if let Some(mut inside) = inside {
         inside.observed(at, found.map_or(length, |place| place + 1), code);
@@ -143,7 +144,7 @@ extern "C" fn memchr(at: usize, byte: i32, length: usize, code: usize) -> usize 
 
 /// The first byte of a text that is `byte`; the zero at its end counts.
 extern "C" fn strchr(text: usize, byte: i32, code: usize) -> usize {
-    let (length, inside) = (length_of(text), begin());
+    let (length, inside) = (length_of(text), begin(code));
     let found = (0..=length).find(|place| load(text + place, 1) == u64::from(byte as u8));
     if let Some(mut inside) = inside {
         inside.observed(text, found.unwrap_or(length) + 1, code);

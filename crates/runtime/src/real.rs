@@ -226,6 +226,11 @@ real! {
     pipe2(at, flags);
     socketpair(domain, kind, protocol, at);
     close(file);
+    clock_gettime(clock, at);
+    gettimeofday(at, zone);
+    time(at);
+    getrandom(at, length, flags);
+    getentropy(at, length);
     sched_yield();
     __cxa_atexit(function, argument, library);
     pthread_self();

@@ -4,9 +4,11 @@ use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicUsize, compiler_fence};
 
 use reweave_wire::Op;
-use reweave_wire::ring::{Slot, kind};
+use reweave_wire::ring::{PART_OF_CALL, Slot, kind};
 
+use crate::forced::{Forced, PART};
 use crate::free;
+use crate::inputs::Feed;
 use crate::log::{self, Log};
 use crate::map::{Array, Map};
 use crate::policy::Policy;
@@ -37,6 +39,10 @@ pub(crate) struct Core {
     pub(crate) timeout: u64,
     /// The last block was written then.
     pub(crate) flushed: u64,
+    /// The schedule that is forced, if one is.
+    pub(crate) forced: Option<Forced>,
+    /// Inputs that are kept, or given again.
+    pub(crate) feed: Option<Feed>,
 }
 
 /// A lock.
@@ -143,8 +149,19 @@ impl Inside {
         self.core().log.put(thread, slot);
     }
 
+    #[cold]
+    fn forced_event(&mut self, op: Op, code: usize) {
+        let index = self.me.index();
+        if let Some(forced) = &mut self.core().forced {
+            forced.event(index, op, code);
+        }
+    }
+
     /// Records an operation that is no access.
     pub(crate) fn operation(&mut self, op: Op, target: usize, value: u64, code: usize) {
+        if self.core().forced.is_some() {
+            self.forced_event(op, code);
+        }
         self.slot(Slot::operation(op, code as u64, target as u64, value));
     }
 
@@ -158,6 +175,13 @@ impl Inside {
             Op::AtomicWrite => (kind::ATOMIC_WRITE, values.1),
             _ => (kind::UPDATE, values.0),
         };
+        if let Some(forced) = &mut self.core().forced {
+            if detail == 0 {
+                forced.touches(at, usize::from(size));
+            }
+            self.forced_event(op, code);
+        }
+        let detail = if code & PART != 0 { detail | PART_OF_CALL } else { detail };
         self.slot(Slot::new(class + size, detail, code as u64, at as u64, value));
         if class == kind::UPDATE {
             self.slot(Slot::new(kind::MORE, 0, 0, 0, values.1));
@@ -203,6 +227,8 @@ impl Core {
             steps: 0,
             timeout,
             flushed: 0,
+            forced: None,
+            feed: None,
         }
     }
 }

@@ -61,11 +61,14 @@ pub(crate) enum Wake {
 impl Inside {
     /// A step of the running thread, before which another thread may run.
     #[inline]
-    pub(crate) fn point(&mut self, step: Step) {
+    pub(crate) fn point(&mut self, step: Step, code: usize) {
         let core = self.core();
         core.steps += 1;
         if core.steps.is_multiple_of(CLOCK_STEPS) || signals::ending() {
             self.look_at_clock();
+        }
+        if self.core().forced.is_some() && self.steered(code) {
+            return;
         }
         if self.undisturbed() {
             return;
@@ -91,7 +94,12 @@ impl Inside {
     }
 
     /// Chooses a thread that can run, `but` one.
-    fn choose(&mut self, but: Option<usize>) -> Option<usize> {
+    pub(crate) fn choose(&mut self, but: Option<usize>) -> Option<usize> {
+        if self.core().forced.is_some()
+            && let Some(wanted) = self.steer()
+        {
+            return wanted;
+        }
         let core = self.core();
         let mut count = 0;
         for &index in core.live.as_mut().iter().take(core.live_count) {
@@ -174,7 +182,7 @@ impl Inside {
     }
 
     /// Gives the baton to a thread that can run, or leaves it to whoever comes; whether this thread has it again.
-    fn let_go(&mut self) -> bool {
+    pub(crate) fn let_go(&mut self) -> bool {
         loop {
             let returned = RETURNED.load(SeqCst);
             // Time counts only where nobody else can run: how fast the machine is must not decide who does.
@@ -199,7 +207,7 @@ impl Inside {
     }
 
     /// Sleeps until this thread has the baton. One with a deadline wakes in time for it.
-    fn park(&mut self) {
+    pub(crate) fn park(&mut self) {
         let me = self.me;
         while me.word.swap(0, SeqCst) == 0 {
             sys::futex_wait(&me.word, 0, until_deadline(me));
@@ -293,7 +301,11 @@ impl Inside {
             return count;
         }
         let index = |place: usize| ready.get(place).map_or(0, |&index| index as usize);
-        let chosen = core.policy.choose(count, |place| thread(index(place)).priority.load(Relaxed));
+        let planned = core.forced.as_ref().filter(|forced| forced.active);
+        let chosen = planned.and_then(|forced| forced.prefer(ready.get(..count)?));
+        let chosen = chosen.unwrap_or_else(|| {
+            core.policy.choose(count, |place| thread(index(place)).priority.load(Relaxed))
+        });
         thread(index(chosen)).state.store(state::READY, SeqCst);
         1
     }
@@ -347,6 +359,9 @@ impl Away {
         }
         see_off();
         inside.core().policy.woken();
+        if inside.core().forced.is_some() {
+            inside.comes_back();
+        }
         inside.unpack();
         inside
     }
@@ -360,6 +375,11 @@ impl Away {
 /// Takes the baton, if nobody has it.
 fn take(me: &Thread) -> bool {
     HOLDER.compare_exchange(NOBODY, me.index() as u32, SeqCst, SeqCst).is_ok()
+}
+
+/// Whether nobody had the baton; this thread has it now.
+pub(crate) fn is_idle(me: &Thread) -> bool {
+    take(me)
 }
 
 /// Waits until the thread that ended last is gone. What it still does, inside libc, changes which memory comes next,
@@ -385,7 +405,8 @@ fn until_deadline(me: &Thread) -> Option<u64> {
     }
 }
 
-fn hand_to(index: usize) {
+/// Gives the baton to a thread.
+pub(crate) fn hand_to(index: usize) {
     let next = thread(index);
     HOLDER.store(index as u32, SeqCst);
     next.word.store(1, SeqCst);

@@ -22,6 +22,7 @@ const SIGNALS: usize = 65;
 const DEFAULT: usize = 0;
 const IGNORE: usize = 1;
 const WITH_INFO: u64 = 4;
+const ABORT: i32 = 6;
 const FAULTS: [i32; 6] = [4, 5, 7, 8, 11, 31];
 /// Signals that end a program which does not say otherwise: interrupt, quit, abort, hang-up, pipe, alarm, terminate…
 const ENDS: [i32; 13] = [1, 2, 3, 4, 6, 7, 8, 11, 13, 14, 15, 24, 31];
@@ -96,6 +97,7 @@ fn install(signal: i32, handler: usize, like: Option<&Action>) -> usize {
 /// A signal whose default is to end the program.
 extern "C" fn ends(signal: i32, _info: usize, _context: usize) {
     let me = thread::current();
+    end::FAULT.store(FAULTS.contains(&signal) || signal == ABORT, SeqCst);
     match me.map(|me| (me, me.closed.load(Relaxed))) {
         // The thread runs the program: it has the baton, and the recording is whole.
         Some((_, 0)) => {
@@ -141,6 +143,9 @@ extern "C" fn time_is_up(_signal: i32, _info: usize, _context: usize) {
         }
     } else if me.state.load(SeqCst) == state::AWAY && !me.leaving.load(SeqCst) {
         end::timeout(&mut Away::of(me).back());
+    } else if crate::sched::is_idle(me) {
+        // All wait, and the one that a forced schedule wants is in a call.
+        end::timeout(&mut Inside { me });
     }
     // Else our own code is running, or another thread: either looks at the clock.
 }

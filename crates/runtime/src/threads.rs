@@ -110,7 +110,11 @@ pub(crate) extern "C" fn create(
         // SAFETY: pthread_create has written it.
         inside.register(index, unsafe { result.read() });
         inside.operation(Op::Fork, index, 0, code);
-        inside.point(Step::Sync);
+        let parent = inside.me.index();
+        if let Some(forced) = &mut inside.core().forced {
+            forced.created(parent, code, index);
+        }
+        inside.point(Step::Sync, 0);
     }
     error
 }
@@ -201,7 +205,7 @@ fn join(
 ) -> usize {
     let Some(mut inside) = Inside::enter() else { return real_join() };
     inside.settle();
-    inside.point(Step::Sync);
+    inside.point(Step::Sync, code);
     let Some(child) = find(&mut inside, pthread).filter(|child| child.index() != inside.me.index()) else {
         return real_join();
     };
@@ -261,7 +265,7 @@ extern "C" fn cancel(pthread: usize, _code: usize) -> usize {
     let result = real::pthread_cancel(pthread);
     if let (0, Some(mut inside)) = (result, Inside::enter()) {
         inside.settle();
-        inside.point(Step::Sync);
+        inside.point(Step::Sync, 0);
         if let Some(thread) = find(&mut inside, pthread) {
             thread.cancelled.store(true, SeqCst);
             let kind = thread.key.load(Relaxed) & 15;
@@ -289,7 +293,7 @@ impl Inside {
 extern "C" fn sched_yield(_code: usize) -> usize {
     if let Some(mut inside) = Inside::enter() {
         inside.settle();
-        inside.point(Step::Yield);
+        inside.point(Step::Yield, 0);
         return 0;
     }
     real::sched_yield()

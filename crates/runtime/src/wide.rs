@@ -8,16 +8,18 @@ use reweave_wire::Op;
 
 use crate::atomics::begin;
 use crate::export::export;
+use crate::forced::PART;
 use crate::recording::Inside;
 
 /// Compares and swaps in one step; what was there.
 fn swap(at: usize, expected: u128, new: u128) -> u128 {
     let (low, high): (u64, u64);
     // SAFETY: the program uses this address as an atomic of this width, which is aligned. rbx is what the
-    // instruction takes and the compiler does not give away, so it is put back.
+    // instruction takes and the compiler does not give away, so it is put back; the others have fixed registers, or one of
+    // them might be rbx all the same.
     unsafe {
-        asm!("xchg {new}, rbx", "lock cmpxchg16b [{at}]", "mov rbx, {new}", at = in(reg) at,
-             new = inout(reg) new as u64 => _, in("rcx") (new >> 64) as u64,
+        asm!("xchg rsi, rbx", "lock cmpxchg16b [rdi]", "mov rbx, rsi", in("rdi") at,
+             inout("rsi") new as u64 => _, in("rcx") (new >> 64) as u64,
              inout("rax") expected as u64 => low, inout("rdx") (expected >> 64) as u64 => high);
     }
     u128::from(low) | u128::from(high) << 64
@@ -26,12 +28,12 @@ fn swap(at: usize, expected: u128, new: u128) -> u128 {
 fn record(inside: Option<Inside>, op: Op, at: usize, code: usize, old: u128, new: u128) {
     if let Some(mut inside) = inside {
         inside.access(op, at, 8, code, (old as u64, new as u64));
-        inside.access(op, at + 8, 8, code, ((old >> 64) as u64, (new >> 64) as u64));
+        inside.access(op, at + 8, 8, code | PART, ((old >> 64) as u64, (new >> 64) as u64));
     }
 }
 
 fn update(op: Op, at: usize, code: usize, new: impl Fn(u128) -> u128) -> u128 {
-    let inside = begin();
+    let inside = begin(code);
     let mut old = swap(at, 0, 0);
     loop {
         let now = swap(at, old, new(old));
@@ -44,7 +46,7 @@ fn update(op: Op, at: usize, code: usize, new: impl Fn(u128) -> u128) -> u128 {
 }
 
 extern "C" fn load(at: usize, _order: i32, code: usize) -> u128 {
-    let inside = begin();
+    let inside = begin(code);
     let value = swap(at, 0, 0);
     record(inside, Op::AtomicRead, at, code, value, 0);
     value
@@ -82,7 +84,7 @@ updates! {
 }
 
 fn compare(at: usize, expected: u128, new: u128, code: usize) -> u128 {
-    let inside = begin();
+    let inside = begin(code);
     let old = swap(at, expected, new);
     let op = if old == expected { Op::Update } else { Op::AtomicRead };
     record(inside, op, at, code, old, new);

@@ -88,6 +88,9 @@ pub mod kind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Slot(pub [u64; 3]);
 
+/// Added to the detail of an access that is a further part of what one call of a hook tells of.
+pub const PART_OF_CALL: u8 = 0x80;
+
 /// The bits of the first word that are the address of the code.
 pub const CODE_BITS: u64 = (1 << 48) - 1;
 

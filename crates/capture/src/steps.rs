@@ -1,0 +1,294 @@
+//! The steps of a recording: for every event of its trace, the place of code and how often its thread had been there.
+//!
+//! A trace names sites as people do; to find the same event again in another run, a replay needs the place of code, as an
+//! offset in its module, the occurrence, and the number of the event among its thread's own. These lie beside the trace,
+//! in a file that is compressed and read from its start. After a magic line, each event has: the number of its place,
+//! counted from 1 (a new one is followed by its module, counted from 1, and offset), how much its thread's own number grew,
+//! and how much the occurrence grew since the thread's last event at that place. All numbers are LEB128. A 0 ends the events;
+//! lines of text with the modules and threads follow.
+//!
+//! *Occurrences* count the calls of hooks at a place that told of an event, whether it is in the trace or not: so they mean the
+//! same to the runtime, which does not know what was left out. *Own numbers* count them over all places of the program
+//! itself, without allocations, which libc also does when it pleases.
+
+use std::io::{self, Read, Write};
+
+use hashbrown::HashMap;
+use reweave_trace::{ThreadId, Trace};
+use reweave_wire::Op;
+
+use crate::convert::thread_name;
+use crate::modules::Modules;
+use crate::raw::{RawEvent, Target};
+
+const MAGIC: &[u8] = b"reweave steps 1\n";
+
+/// A place of code: an offset in a module.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct CodePlace {
+    /// The module, by its place in the list; none where the recorder does not know.
+    pub module: Option<u32>,
+    /// The offset from where the module begins in memory.
+    pub offset: u64,
+}
+
+/// A step of a thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// Where.
+    pub place: CodePlace,
+    /// The how-manieth event of its thread there, counted from 1.
+    pub occurrence: u64,
+    /// The how-manieth event of its thread in the program; 0 where there was none yet.
+    pub own: u64,
+}
+
+/// A file that was mapped as code.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ModuleFile {
+    /// The name of the file, without its folder.
+    pub name: String,
+    /// What tells this build from others.
+    pub build: String,
+}
+
+/// Where a thread was made: the how-manieth by its parent at a place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Creation {
+    /// The thread that made it.
+    pub parent: String,
+    /// Where.
+    pub place: CodePlace,
+    /// The how-manieth there, counted from 1.
+    pub nth: u64,
+}
+
+/// What a file of steps says beside the steps.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct About {
+    /// The modules; the first is the program.
+    pub modules: Vec<ModuleFile>,
+    /// Threads by their name in the trace, with where they were made.
+    pub threads: Vec<(String, Creation)>,
+}
+
+/// Writes steps while a recording is gone through.
+pub(crate) struct StepWriter<'w> {
+    out: zstd::stream::write::Encoder<'static, &'w mut dyn Write>,
+    places: HashMap<u64, u32>,
+    occurrences: HashMap<(u32, u64), u64>,
+    own: Vec<u64>,
+    /// What was written last, per thread and per thread and place.
+    last_own: Vec<u64>,
+    last_occurrence: HashMap<(u32, u32), u64>,
+    made: HashMap<(u32, u64), u64>,
+    threads: Vec<(u32, u32, u64, u64)>,
+}
+
+fn grow(list: &mut Vec<u64>, thread: u32) -> &mut u64 {
+    let place = thread as usize;
+    if list.len() <= place {
+        list.resize(place + 1, 0);
+    }
+    &mut list[place]
+}
+
+fn number(out: &mut impl Write, mut number: u64) -> io::Result<()> {
+    let (mut bytes, mut length) = ([0; 10], 0);
+    loop {
+        bytes[length] = number as u8 & 0x7F | if number > 0x7F { 0x80 } else { 0 };
+        length += 1;
+        number >>= 7;
+        if number == 0 {
+            return out.write_all(&bytes[..length]);
+        }
+    }
+}
+
+impl<'w> StepWriter<'w> {
+    pub(crate) fn new(out: &'w mut dyn Write) -> io::Result<StepWriter<'w>> {
+        let mut out = zstd::stream::write::Encoder::new(out, 3)?;
+        out.write_all(MAGIC)?;
+        Ok(StepWriter {
+            out,
+            places: HashMap::new(),
+            occurrences: HashMap::new(),
+            own: Vec::new(),
+            last_own: Vec::new(),
+            last_occurrence: HashMap::new(),
+            made: HashMap::new(),
+            threads: Vec::new(),
+        })
+    }
+
+    /// Counts an event of the recording, whatever becomes of it.
+    pub(crate) fn count(&mut self, event: &RawEvent, modules: &Modules) {
+        // Calls and returns are told where something else is, and are no steps.
+        if event.part || matches!(event.op, Op::Enter | Op::Exit) {
+            return;
+        }
+        *self.occurrences.entry((event.thread, event.code)).or_insert(0) += 1;
+        if !matches!(event.op, Op::Alloc | Op::Free) && modules.is_program(event.code) {
+            *grow(&mut self.own, event.thread) += 1;
+        }
+        if let (Op::Fork, Target::Thread(child)) = (event.op, event.target) {
+            let made = self.made.entry((event.thread, event.code)).or_insert(0);
+            *made += 1;
+            self.threads.push((child, event.thread, event.code, *made));
+        }
+    }
+
+    /// Writes the step of the next event of the trace.
+    pub(crate) fn put(&mut self, event: &RawEvent, modules: &Modules) -> io::Result<()> {
+        let next = self.places.len() as u32;
+        let place = *self.places.entry(event.code).or_insert(next);
+        number(&mut self.out, u64::from(place) + 1)?;
+        if place == next {
+            let (module, offset) =
+                modules.locate(event.code).map_or((0, 0), |(module, offset)| (module as u64 + 1, offset));
+            number(&mut self.out, module)?;
+            number(&mut self.out, offset)?;
+        }
+        let own = *grow(&mut self.own, event.thread);
+        let last = grow(&mut self.last_own, event.thread);
+        number(&mut self.out, own - *last)?;
+        *last = own;
+        let occurrence = self.occurrences.get(&(event.thread, event.code)).copied().unwrap_or(0);
+        let last = self.last_occurrence.entry((event.thread, place)).or_insert(0);
+        number(&mut self.out, occurrence - *last)?;
+        *last = occurrence;
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self, modules: &Modules) -> io::Result<()> {
+        number(&mut self.out, 0)?;
+        for file in modules.files() {
+            writeln!(self.out, "module\t{}\t{}", file.build, clean(&file.name))?;
+        }
+        for &(child, parent, code, nth) in &self.threads {
+            let (module, offset) = modules.locate(code).map_or((-1, 0), |(module, at)| (module as i64, at));
+            let name = thread_name;
+            writeln!(self.out, "thread\t{}\t{}\t{module}\t{offset}\t{nth}", name(child), name(parent))?;
+        }
+        self.out.finish()?.flush()
+    }
+}
+
+/// Without what separates fields.
+fn clean(name: &str) -> String {
+    name.replace(['\t', '\n', ' '], "_")
+}
+
+/// Why a file of steps was refused.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StepsError {
+    /// It could not be read.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// It is not one, or damaged.
+    #[error("it is not a file of steps, or damaged: {0}")]
+    Damaged(&'static str),
+    /// It belongs to another trace.
+    #[error("it belongs to another trace: it has {0} events")]
+    Other(usize),
+}
+
+struct Reader<R> {
+    input: R,
+}
+
+impl<R: Read> Reader<R> {
+    fn number(&mut self) -> Result<u64, StepsError> {
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let mut byte = [0];
+            self.input.read_exact(&mut byte)?;
+            value |= u64::from(byte[0] & 0x7F) << shift;
+            if byte[0] < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(StepsError::Damaged("a number is too long"))
+    }
+}
+
+/// Reads the steps of `trace`, and gives `each` those of its events in order.
+pub fn read_steps(
+    input: impl Read,
+    trace: &Trace,
+    mut each: impl FnMut(usize, Step),
+) -> Result<About, StepsError> {
+    let input = io::BufReader::new(zstd::stream::read::Decoder::new(input)?);
+    let mut reader = Reader { input };
+    let mut magic = [0; MAGIC.len()];
+    reader.input.read_exact(&mut magic)?;
+    if magic != *MAGIC {
+        return Err(StepsError::Damaged("it does not begin as one"));
+    }
+    let mut places: Vec<CodePlace> = Vec::new();
+    let mut own: HashMap<ThreadId, u64> = HashMap::new();
+    let mut occurrences: HashMap<(ThreadId, u64), u64> = HashMap::new();
+    let mut events = trace.events();
+    let mut count = 0;
+    loop {
+        let place = match reader.number()? {
+            0 => break,
+            place => place - 1,
+        };
+        if place == places.len() as u64 {
+            let module = reader.number()?;
+            let module = u32::try_from(module).map_err(|_| StepsError::Damaged("a module is not one"))?;
+            places.push(CodePlace { module: module.checked_sub(1), offset: reader.number()? });
+        }
+        let found = usize::try_from(place).ok().and_then(|place| places.get(place));
+        let Some(&found) = found else { return Err(StepsError::Damaged("a place is not one")) };
+        let Some((_, event)) = events.next() else { return Err(StepsError::Other(count + 1)) };
+        let own = own.entry(event.thread).or_insert(0);
+        *own = own.wrapping_add(reader.number()?);
+        let occurrence = occurrences.entry((event.thread, place)).or_insert(0);
+        *occurrence = occurrence.wrapping_add(reader.number()?);
+        each(count, Step { place: found, occurrence: *occurrence, own: *own });
+        count += 1;
+    }
+    if events.next().is_some() {
+        return Err(StepsError::Other(count));
+    }
+    let mut text = String::new();
+    reader.input.take(1 << 26).read_to_string(&mut text)?;
+    about(&text)
+}
+
+fn about(text: &str) -> Result<About, StepsError> {
+    let mut about = About::default();
+    let wrong = StepsError::Damaged("a line at its end is not understood");
+    for line in text.lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        match fields[..] {
+            ["module", build, name] => {
+                about.modules.push(ModuleFile { name: name.to_owned(), build: build.to_owned() });
+            }
+            ["thread", name, parent, module, offset, nth] => {
+                let (Ok(module), Ok(offset), Ok(nth)) = (module.parse::<i64>(), offset.parse(), nth.parse())
+                else {
+                    return Err(wrong);
+                };
+                let place = CodePlace { module: u32::try_from(module).ok(), offset };
+                about.threads.push((name.to_owned(), Creation { parent: parent.to_owned(), place, nth }));
+            }
+            _ => return Err(wrong),
+        }
+    }
+    Ok(about)
+}
+
+/// What tells the build of a program or library from others: its build id, else a checksum of the file.
+pub fn build_of(bytes: &[u8]) -> String {
+    use object::Object;
+    let id =
+        object::File::parse(bytes).ok().and_then(|file| file.build_id().ok().flatten().map(<[u8]>::to_vec));
+    match id {
+        Some(id) => id.iter().map(|byte| format!("{byte:02x}")).collect(),
+        None => format!("crc{:08x}-{}", reweave_wire::crc(bytes), bytes.len()),
+    }
+}

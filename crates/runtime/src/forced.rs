@@ -1,0 +1,416 @@
+//! A schedule that is forced: which thread the plan wants to run, and whether what happens is what was planned.
+//!
+//! Only the thread of the plan's next item runs. Whether an item is done is told by counts: how often a thread has had an
+//! event at a place of code, and how many events of its own it has had. As in the greedy rescheduling of SWAN (section
+//! 4.2), a thread runs on while the step that is wanted of it can still come; where it cannot (the thread has ended, is
+//! blocked, spins, or has passed it), the step is given up and the next one is tried. There, reachability is looked up in
+//! the control flow of the program; here it is found out by running the thread. A *strict* plan gives up as a whole, and
+//! also where a thread has had more or fewer events than planned.
+
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+
+use reweave_wire::Op;
+
+use crate::map::{Array, Map};
+use crate::plan::{Do, Item, Plan};
+use crate::sched::key;
+use crate::tell;
+use crate::thread::{MAX_THREADS, state, thread};
+
+/// Added to the address of code of an event that is a further part of what one call tells of.
+pub(crate) const PART: usize = 1 << 62;
+/// A thread that has passed so many points on its way to a step is taken to be spinning.
+const PATIENCE: u64 = 200_000;
+
+/// Why a step did not come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Why {
+    /// Nobody made the thread.
+    NotCreated,
+    Ended,
+    /// It waits for what nobody gives it.
+    Blocked,
+    Spinning,
+    /// It was done before it was wanted.
+    Passed,
+    /// More events than planned have passed.
+    Late,
+    /// Fewer.
+    Early,
+    /// The lock was free.
+    NotBlocked,
+    /// What should be the same memory is not.
+    Elsewhere,
+}
+
+/// A lock that is held.
+#[derive(Clone, Copy)]
+pub(crate) struct Hold {
+    /// The thread, plus one.
+    pub(crate) thread: u32,
+    pub(crate) at: usize,
+    pub(crate) code: usize,
+}
+
+/// The state of a forced schedule.
+pub(crate) struct Forced {
+    pub(crate) plan: Plan,
+    /// The next item.
+    pub(crate) at: usize,
+    /// Whether the plan still decides who runs.
+    pub(crate) active: bool,
+    /// Whether the outcome was told.
+    pub(crate) told: bool,
+    /// Whether the moment to look came, and all was as it should be.
+    pub(crate) reached: bool,
+    /// The first item that was given up, plus one.
+    pub(crate) given_up: usize,
+    /// Per thread and site, how many events.
+    counts: Map<u64>,
+    /// Per thread and place of creation, how many threads it made.
+    made: Map<u64>,
+    /// Per thread: its number in the plan, plus one; its events; where it was last; the claim that is happening, plus one.
+    pub(crate) planned: Array<u32>,
+    own: Array<u64>,
+    pub(crate) last: Array<usize>,
+    happening: Array<u32>,
+    pub(crate) holds: Array<Hold>,
+    pub(crate) hold_count: usize,
+    touched: (usize, usize),
+    happened: u32,
+    /// Points since the plan went on.
+    waited: u64,
+}
+
+fn pair(index: usize, site: u32) -> u64 {
+    (index as u64 + 1) << 32 | u64::from(site)
+}
+
+impl Forced {
+    /// The plan of a file, whose name ends in a zero.
+    pub(crate) fn read(name: &[u8]) -> Option<Forced> {
+        let mut forced = Forced {
+            plan: Plan::read(name)?,
+            at: 0,
+            active: true,
+            told: false,
+            reached: false,
+            given_up: 0,
+            counts: Map::new(),
+            made: Map::new(),
+            planned: Array::zeroed(MAX_THREADS),
+            own: Array::zeroed(MAX_THREADS),
+            last: Array::zeroed(MAX_THREADS),
+            happening: Array::zeroed(MAX_THREADS),
+            holds: Array::zeroed(1 << 12),
+            hold_count: 0,
+            touched: (0, 0),
+            happened: 0,
+            waited: 0,
+        };
+        if let Some(main) = forced.planned.as_mut().first_mut() {
+            *main = 1;
+        }
+        Some(forced)
+    }
+
+    fn count(&mut self, index: usize, site: u32) -> u64 {
+        self.counts.get(pair(index, site)).map_or(0, |count| *count)
+    }
+
+    /// The thread that the plan means, by its number in the plan.
+    pub(crate) fn index_of(&self, planned: u32) -> Option<usize> {
+        let thread = self.plan.threads.as_ref().get(planned as usize)?;
+        (thread.index as usize).checked_sub(1)
+    }
+
+    pub(crate) fn item(&self) -> Option<Item> {
+        self.plan.items.as_ref().get(self.at).copied().filter(|_| self.at < self.plan.counts.items)
+    }
+
+    /// Whether the plan names this place.
+    pub(crate) fn names(&mut self, code: usize) -> bool {
+        // What libc frees, it frees with locks of its own held.
+        let (start, end) = self.plan.program;
+        self.active && (start..end).contains(&(code as u64)) && self.plan.site_at(code).is_some()
+    }
+
+    /// A thread was made.
+    pub(crate) fn created(&mut self, parent: usize, code: usize, index: usize) {
+        let Some(site) = self.plan.site_at(code) else { return };
+        let Some(made) = self.made.entry(pair(parent, site)) else { return };
+        *made += 1;
+        let nth = *made;
+        let Some(&parent) = self.planned.as_ref().get(parent) else { return };
+        let count = self.plan.counts.threads;
+        for (number, thread) in self.plan.threads.as_mut().iter_mut().enumerate().take(count).skip(1) {
+            if parent != 0 && thread.parent + 1 == parent && thread.site == site && thread.nth == nth {
+                thread.index = index as u32 + 1;
+                if let Some(room) = self.planned.as_mut().get_mut(index) {
+                    *room = number as u32 + 1;
+                }
+            }
+        }
+    }
+
+    /// The memory that the next event touches.
+    #[inline]
+    pub(crate) fn touches(&mut self, at: usize, length: usize) {
+        self.touched = (at, at.saturating_add(length));
+    }
+
+    /// An event of a thread; [`PART`] says that it is a further part of the one before.
+    pub(crate) fn event(&mut self, index: usize, op: Op, code: usize) {
+        // Calls and returns are told where something else is, and are no steps.
+        if matches!(op, Op::Enter | Op::Exit) {
+            return;
+        }
+        let touched = core::mem::take(&mut self.touched);
+        if code & PART != 0 {
+            return self.touch(index, touched);
+        }
+        if let Some(happening) = self.happening.as_mut().get_mut(index) {
+            *happening = 0;
+        }
+        let (start, end) = self.plan.program;
+        let inside = (start..end).contains(&(code as u64));
+        if inside
+            && !matches!(op, Op::Alloc | Op::Free)
+            && let Some(own) = self.own.as_mut().get_mut(index)
+        {
+            *own += 1;
+        }
+        let Some(site) = self.plan.site_at(code) else { return };
+        let Some(count) = self.counts.entry(pair(index, site)) else { return };
+        *count += 1;
+        let count = *count;
+        self.claim(index, site, count, code);
+        self.touch(index, touched);
+        if self.plan.strict && self.active && inside && !matches!(op, Op::Alloc | Op::Free) {
+            self.check_number(index, site, count, code);
+        }
+    }
+
+    fn check_number(&mut self, index: usize, site: u32, count: u64, code: usize) {
+        let Some(item) = self.item() else { return };
+        let own = self.own.as_ref().get(index).copied().unwrap_or(0);
+        let is_it =
+            self.index_of(item.thread) == Some(index) && item.site == site && item.occurrence == count;
+        if is_it && item.own != 0 && item.own != own {
+            self.give_up(if own < item.own { Why::Early } else { Why::Late }, index, code);
+        }
+    }
+
+    /// Looks whether the event is one that the finding is about.
+    fn claim(&mut self, index: usize, site: u32, count: u64, code: usize) {
+        let planned = self.planned.as_ref().get(index).copied().unwrap_or(0);
+        let claims = self.plan.counts.claims;
+        let is_it = |claim: &crate::plan::Claimed| {
+            claim.thread + 1 == planned && claim.site == site && claim.occurrence == count && claim.when == 0
+        };
+        let found = self.plan.claims.as_ref().iter().take(claims).position(is_it);
+        let Some(number) = found else { return };
+        self.happened += 1;
+        let when = self.happened;
+        if let Some(claim) = self.plan.claims.as_mut().get_mut(number) {
+            claim.when = when;
+            // Told already, where it stood before it.
+            if !claim.stands {
+                tell::stack(b"did", number, index, code);
+            }
+        }
+        if let Some(happening) = self.happening.as_mut().get_mut(index) {
+            *happening = number as u32 + 1;
+        }
+    }
+
+    fn touch(&mut self, index: usize, touched: (usize, usize)) {
+        let happening = self.happening.as_ref().get(index).copied().unwrap_or(0);
+        let Some(claim) = (happening as usize).checked_sub(1) else { return };
+        if let Some(claim) = self.plan.claims.as_mut().get_mut(claim)
+            && touched.0 < touched.1
+            && let Some(room) = claim.touched.get_mut(claim.touches)
+        {
+            *room = touched;
+            claim.touches += 1;
+        }
+    }
+
+    /// A lock was taken or given back.
+    pub(crate) fn lock(&mut self, index: usize, op: Op, at: usize, code: usize) {
+        let mine = index as u32 + 1;
+        match op {
+            Op::Acquire | Op::TryAcquire | Op::SharedAcquire => {
+                if let Some(room) = self.holds.as_mut().get_mut(self.hold_count) {
+                    *room = Hold { thread: mine, at, code };
+                    self.hold_count += 1;
+                }
+            }
+            Op::Release | Op::SharedRelease => {
+                let count = self.hold_count;
+                let holds = self.holds.as_mut();
+                if let Some(place) =
+                    holds.iter().take(count).rposition(|hold| hold.thread == mine && hold.at == at)
+                {
+                    holds.copy_within(place + 1..count, place);
+                    self.hold_count -= 1;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The step cannot come, or not as planned.
+    pub(crate) fn give_up(&mut self, why: Why, index: usize, code: usize) {
+        tell::given_up(self.at, why, index, code);
+        if self.given_up == 0 {
+            self.given_up = self.at + 1;
+        }
+        self.waited = 0;
+        self.at += 1;
+        if self.plan.strict {
+            self.active = false;
+        }
+    }
+
+    fn next(&mut self) {
+        self.at += 1;
+        self.waited = 0;
+    }
+
+    /// The thread that the plan wants to run; none once the plan is over.
+    pub(crate) fn wanted(&mut self) -> Option<u32> {
+        while self.active {
+            let Some(item) = self.item() else {
+                self.active = false;
+                tell::outcome(self);
+                break;
+            };
+            if item.what == Do::Look {
+                self.look();
+                continue;
+            }
+            let Some(index) = self.index_of(item.thread) else { return Some(item.thread) };
+            let done = self.count(index, item.site) >= item.occurrence;
+            match item.what {
+                Do::Run if done => self.next(),
+                Do::Stand if self.stands(&item) => self.next(),
+                Do::Stand if done => self.give_up(Why::Passed, index, 0),
+                Do::Block if done => self.give_up(Why::NotBlocked, index, 0),
+                Do::Block if waits_for_lock(index) => self.next(),
+                _ => return Some(item.thread),
+            }
+        }
+        None
+    }
+
+    fn stands(&self, item: &Item) -> bool {
+        let claims = self.plan.claims.as_ref();
+        claims.iter().take(self.plan.counts.claims).any(|claim| {
+            claim.stands
+                && claim.thread == item.thread
+                && claim.site == item.site
+                && claim.occurrence == item.occurrence
+        })
+    }
+
+    /// The thread with the baton is about to do something at `code`.
+    pub(crate) fn arrives(&mut self, index: usize, code: usize) {
+        if let Some(last) = self.last.as_mut().get_mut(index) {
+            *last = code;
+        }
+        // What this thread has done by now may have been all that was wanted of it.
+        self.wanted();
+        if !self.active {
+            return;
+        }
+        let Some(item) = self.item().filter(|item| self.index_of(item.thread) == Some(index)) else { return };
+        self.waited += 1;
+        let site = self.plan.site_at(code);
+        let is_next = site == Some(item.site) && self.count(index, item.site) + 1 == item.occurrence;
+        let own = self.own.as_ref().get(index).copied().unwrap_or(0);
+        if is_next && item.what == Do::Stand {
+            let claims = self.plan.counts.claims;
+            let found = self.plan.claims.as_mut().iter_mut().take(claims).position(|claim| {
+                claim.thread == item.thread && claim.site == item.site && claim.occurrence == item.occurrence
+            });
+            if let Some(number) = found
+                && let Some(claim) = self.plan.claims.as_mut().get_mut(number)
+            {
+                claim.stands = true;
+                tell::stack(b"stands", number, index, code);
+            }
+        } else if !is_next && self.plan.strict && item.own != 0 && own >= item.own {
+            if self.count(index, item.site) < item.occurrence {
+                self.give_up(Why::Late, index, code);
+            }
+        } else if self.waited > PATIENCE {
+            self.give_up(Why::Spinning, index, code);
+        }
+    }
+
+    /// All threads are where they should be: so it is confirmed, but for what is still to be seen.
+    fn look(&mut self) {
+        self.next();
+        let claims = self.plan.claims.as_ref();
+        let all = claims.iter().take(self.plan.counts.claims).all(|claim| claim.stands || claim.when != 0);
+        self.reached = all;
+        tell::look(self);
+        if all {
+            tell::reached(self.plan.stops);
+        }
+    }
+
+    /// Whether what the finding is about happened in the right order, and to the same memory where that is known.
+    pub(crate) fn holds_true(&self) -> bool {
+        let claims = self.plan.claims.as_ref();
+        let get = |number: u32| claims.get(number as usize);
+        let pairs = |list: &Array<(u32, u32)>, count| {
+            let mut pairs = [(0, 0); 8];
+            let length = list.as_ref().len().min(count).min(8);
+            for (room, pair) in pairs.iter_mut().zip(list.as_ref()).take(length) {
+                *room = *pair;
+            }
+            (pairs, length)
+        };
+        let (same, same_count) = pairs(&self.plan.same, self.plan.counts.same);
+        let (ordered, ordered_count) = pairs(&self.plan.ordered, self.plan.counts.ordered);
+        let in_order = ordered.iter().take(ordered_count).all(|&(a, b)| {
+            matches!((get(a), get(b)), (Some(a), Some(b)) if a.when != 0 && b.when != 0 && a.when < b.when)
+        });
+        let together = same.iter().take(same_count).all(|&(a, b)| {
+            let (Some(a), Some(b)) = (get(a), get(b)) else { return false };
+            let mine = a.touched.iter().take(a.touches);
+            let overlap = |&(from, to): &(usize, usize)| {
+                b.touched.iter().take(b.touches).any(|&(start, end)| from < end && start < to)
+            };
+            a.touches == 0 || b.touches == 0 || { mine }.any(overlap)
+        });
+        in_order && together
+    }
+
+    /// Whether nothing is left but the last of the finding's events, and its thread is about to do it.
+    pub(crate) fn is_at_last_claim(&mut self) -> bool {
+        let Some(item) = self.item().filter(|item| item.what == Do::Run) else { return false };
+        let count = self.plan.counts.claims;
+        let open = self.plan.claims.as_ref().iter().take(count).filter(|claim| claim.when == 0).count();
+        let Some(index) = self.index_of(item.thread) else { return false };
+        let last = self.last.as_ref().get(index).copied().unwrap_or(0);
+        open == 1
+            && self.plan.site_at(last) == Some(item.site)
+            && self.count(index, item.site) + 1 == item.occurrence
+    }
+
+    /// Among threads that wait for the same, the one that the plan needs first.
+    pub(crate) fn prefer(&self, threads: &[u32]) -> Option<usize> {
+        let items = self.plan.items.as_ref();
+        let rest = items.iter().take(self.plan.counts.items).skip(self.at);
+        rest.filter_map(|item| self.index_of(item.thread))
+            .find_map(|index| threads.iter().position(|&one| one as usize == index))
+    }
+}
+
+fn waits_for_lock(index: usize) -> bool {
+    let thread = thread(index);
+    thread.state.load(SeqCst) == state::BLOCKED && thread.key.load(Relaxed) & 15 == key::LOCK
+}

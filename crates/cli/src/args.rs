@@ -4,6 +4,7 @@ mod generate;
 mod predict;
 mod query;
 mod record;
+mod replay;
 mod report;
 mod stream;
 
@@ -17,6 +18,7 @@ pub(crate) use generate::GenerateArgs;
 pub(crate) use predict::PredictArgs;
 pub(crate) use query::{ModelChoice, QueryArgs};
 pub(crate) use record::{CcArgs, CppArgs, RecordArgs};
+pub(crate) use replay::{HuntArgs, OrderChoice, ReplayArgs, Replaying};
 pub(crate) use report::{MergeArgs, ReportArgs};
 pub(crate) use stream::StreamArgs;
 
@@ -88,6 +90,8 @@ pub(crate) enum Command {
     Query(QueryArgs),
     Stream(StreamArgs),
     Record(RecordArgs),
+    Replay(ReplayArgs),
+    Hunt(HuntArgs),
     Cc(CcArgs),
     #[command(name = "c++")]
     Cpp(CppArgs),

@@ -64,6 +64,8 @@ fn run() -> Exit {
         Command::Query(args) => commands::query::run(args, &cli.global, &console),
         Command::Stream(args) => commands::stream::run(args, &cli.global, &console),
         Command::Record(args) => commands::record::run(args, &console),
+        Command::Replay(args) => commands::replay::run(args, &cli.global, &console),
+        Command::Hunt(args) => commands::hunt::run(args, &cli.global, &console),
         Command::Cc(args) => commands::cc::run(Language::C, &args.arguments, &console),
         Command::Cpp(args) => commands::cc::run(Language::Cpp, &args.arguments, &console),
     };

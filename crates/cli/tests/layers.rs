@@ -21,7 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("decide", &["trace", "order", "witness", "spec", "depend"]),
     ("stream", &["trace", "order", "spec"]),
     ("detect", &["trace", "format", "spec", "witness", "order", "depend", "decide", "stream"]),
-    ("replay", &["trace", "witness", "detect"]),
+    ("replay", &["trace", "capture", "witness", "detect"]),
     ("explore", &["replay", "decide", "spec"]),
     ("report", &["trace", "witness", "decide", "detect"]),
     ("runtime", &["wire"]),

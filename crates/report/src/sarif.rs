@@ -75,6 +75,9 @@ pub fn close(result: &mut Result, finding: &Finding) {
     if let (Some(traces), Some(properties)) = (finding.traces, &mut result.properties) {
         properties.additional_properties.insert("traces".to_owned(), traces.into());
     }
+    if let (Some(replay), Some(properties)) = (finding.replay, &mut result.properties) {
+        properties.additional_properties.insert("replay".to_owned(), replay.name().into());
+    }
 }
 
 /// The whole document. `results` are those of the findings that are shown.

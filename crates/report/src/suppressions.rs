@@ -166,6 +166,7 @@ mod tests {
             instances: 1,
             trace: None,
             traces: None,
+            replay: None,
         }
     }
 

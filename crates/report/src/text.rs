@@ -76,7 +76,8 @@ pub fn body(finding: &Finding, shown: Option<Shown<'_>>, color: bool) -> String 
 
 /// The last line of a report: it tells how often the finding was seen, which is known only after all traces.
 pub fn closing(finding: &Finding) -> String {
-    format!("  fingerprint {}, {}\n", finding.fingerprint, seen(finding))
+    let replay = finding.replay.map(|replay| format!("  replayed on the program: {}\n", replay.name()));
+    format!("{}  fingerprint {}, {}\n", replay.unwrap_or_default(), finding.fingerprint, seen(finding))
 }
 
 /// The line between reports.

@@ -1,5 +1,6 @@
 //! The flags of `predict`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use reweave_detect::{Kind, Shard};
 
 use super::Reading;
 use super::query::{ModelChoice, model, time};
+use super::replay::Replaying;
 
 /// Find the bugs that a run could have had
 ///
@@ -73,8 +75,16 @@ pub(crate) struct PredictArgs {
     /// Do only the I-th of N parts of the work; `reweave merge` joins the JSON of all
     #[arg(long, value_name = "I/N", value_parser = shard)]
     pub(crate) shard: Option<Shard>,
+    /// Replay every finding on the program, given after `--`, and say what came of it
+    #[arg(long, requires = "program")]
+    pub(crate) confirm: bool,
+    #[command(flatten)]
+    pub(crate) replaying: Replaying,
     #[command(flatten)]
     pub(crate) reading: Reading,
+    /// The recorded program and its arguments, after `--`
+    #[arg(value_name = "PROGRAM", last = true, requires = "confirm")]
+    pub(crate) program: Vec<OsString>,
 }
 
 const PATTERNS: [&str; 8] = ["RWR", "WRW", "WWR", "RWW", "WWW", "WxWxWyWy", "WxRxRyWy", "RxWxWyRy"];
@@ -94,7 +104,9 @@ Example: find the race in the bundled trace, which the observed order of the loc
         at bank.c:34 (event 10), holding no lock
       …
 Example: fail a build on new findings only
-  reweave predict run.rw --baseline known.json --sarif findings.sarif";
+  reweave predict run.rw --baseline known.json --sarif findings.sarif
+Example: make each bug happen on the program that was recorded
+  reweave predict run.rw --confirm -- ./queue_test";
 
 impl PredictArgs {
     /// The kinds to look for, each once, in the order of reports.

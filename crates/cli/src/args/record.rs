@@ -41,6 +41,9 @@ pub(crate) struct RecordArgs {
     /// Run nothing: make the trace of a recording that was left behind when `reweave record` itself was killed
     #[arg(long, value_name = "RAW", conflicts_with = "program")]
     pub(crate) finish: Option<PathBuf>,
+    /// Send the program's standard output to standard error
+    #[arg(long, hide = true)]
+    pub(crate) output_aside: bool,
     /// The program and its arguments
     #[arg(
         value_name = "PROGRAM",
@@ -84,7 +87,7 @@ impl Policy {
     }
 }
 
-fn time(text: &str) -> Result<Duration, String> {
+pub(super) fn time(text: &str) -> Result<Duration, String> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);
     let number: u64 = number.parse().map_err(|_| "a number and a unit, such as 10s".to_owned())?;

@@ -1,6 +1,7 @@
 //! `reweave predict`: which bugs could this run have had?
 
 mod analyse;
+mod confirm;
 mod filter;
 mod memory;
 mod watch;
@@ -16,6 +17,7 @@ use crate::exit::Exit;
 use crate::failure::{self, Failure};
 use crate::{document, input};
 use analyse::{Analysed, Analysis};
+use confirm::Confirm;
 use filter::Filter;
 use watch::Watch;
 
@@ -29,7 +31,8 @@ pub(crate) fn run(args: &PredictArgs, global: &Global, console: &Console) -> any
     let text = !standard(&args.json) && !standard(&args.sarif);
     let watch = Watch::start(args.budget, args.max_memory)?;
     let forms = Forms { text, sarif: args.sarif.is_some() };
-    let analysis = Analysis { args, global, console, watch: &watch, forms };
+    let confirm = Confirm::new(args)?;
+    let analysis = Analysis { args, global, console, watch: &watch, forms, confirm: confirm.as_ref() };
     let (mut results, mut reports, mut worst) = (Vec::new(), Vec::new(), Exit::Yes);
     for file in &files {
         if watch.stopped() {

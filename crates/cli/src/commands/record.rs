@@ -11,6 +11,7 @@ use anyhow::Context;
 use reweave_capture::{Recording, Summary};
 
 use super::cc::in_path;
+use super::replay::recorded::{self, StepsFile};
 use super::require_format;
 use crate::args::RecordArgs;
 use crate::console::Console;
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &RecordArgs, console: &Console) -> anyhow::Result<Exit> 
 }
 
 /// The file of the program, once it is certain that it can be recorded.
-fn find(name: &OsString) -> anyhow::Result<PathBuf> {
+pub(crate) fn find(name: &OsString) -> anyhow::Result<PathBuf> {
     let missing = || Failure::new(format!("{}: there is no such program", name.display()));
     let path = in_path(name).filter(|path| path.is_file()).ok_or_else(missing)?;
     let file = File::open(&path).with_context(|| path.display().to_string())?;
@@ -80,7 +81,7 @@ fn contains(mut file: &File, mark: &[u8]) -> io::Result<bool> {
 }
 
 /// `trace.rw` as `trace-3.rw`.
-fn numbered(path: &Path, number: u32) -> PathBuf {
+pub(crate) fn numbered(path: &Path, number: u32) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let extension = path.extension().map(|end| format!(".{}", end.to_string_lossy())).unwrap_or_default();
     path.with_file_name(format!("{stem}-{number}{extension}"))
@@ -101,9 +102,14 @@ fn finish(raw: &Raw, ended: &Ended, output: &Path, console: &Console) -> anyhow:
     let free = ended.notes.iter().any(|note| note == "free");
     let recording = Recording::survey(&raw.path, &maps, free).with_context(kept)?;
     let mut writer = reweave_format::create(output, None, recording.capabilities())?;
-    let summary = recording.write(&mut *writer).with_context(kept)?;
+    let mut steps = StepsFile::new(output);
+    let summary = recording.write_with_steps(&mut *writer, Some(&mut steps)).with_context(kept)?;
     drop(writer);
+    raw.keep_inputs(&recorded::inputs_path(output));
     raw.remove();
+    if let Some(error) = steps.finish() {
+        console.warn(format_args!("the trace cannot be replayed, its steps were not written: {error}"));
+    }
     report(ended, &summary, output, console);
     Ok(())
 }

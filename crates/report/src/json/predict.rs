@@ -85,6 +85,35 @@ pub struct Finding {
     /// In a document about several traces: how many of them show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traces: Option<u64>,
+    /// What came of it on the real program, where that was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replay>,
+}
+
+/// What came of a finding on the real program; better outcomes first.
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[serde(rename_all = "lowercase")]
+pub enum Replay {
+    /// It happened.
+    Confirmed,
+    /// The program did something else.
+    Diverged,
+    /// It waited for something that did not come.
+    Hung,
+    /// It ended without it.
+    Finished,
+}
+
+impl Replay {
+    /// Its name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Replay::Confirmed => "confirmed",
+            Replay::Diverged => "diverged",
+            Replay::Hung => "hung",
+            Replay::Finished => "finished",
+        }
+    }
 }
 
 /// Where a thread was created or an object allocated.
@@ -185,6 +214,7 @@ impl TraceResult {
             instances: finding.instances(),
             trace: None,
             traces: None,
+            replay: None,
         });
         let undecided = prediction.undecided.iter().map(|open| Undecided {
             kind: open.kind,

@@ -11,6 +11,7 @@ use reweave_report::json::predict::{Repair, TraceResult};
 use reweave_report::json::{Bug, Head};
 use reweave_trace::{Model, Trace};
 
+use super::confirm::Confirm;
 use super::filter::Filter;
 use super::memory;
 use super::watch::Watch;
@@ -31,6 +32,8 @@ pub(super) struct Analysis<'a> {
     pub(super) watch: &'a Watch,
     /// The reports that are wanted.
     pub(super) forms: Forms,
+    /// What replays findings, where that is wanted.
+    pub(super) confirm: Option<&'a Confirm<'a>>,
 }
 
 /// What a trace came to.
@@ -70,7 +73,7 @@ impl Analysis<'_> {
             Err(error) => return Err(Failure::new(format!("{}: {error}", path.display())).into()),
         };
         let time = start.elapsed().as_secs_f64();
-        Ok(self.finish(path, &loaded, model, &prediction, time, filter))
+        self.finish(path, &loaded, model, &prediction, time, filter)
     }
 
     fn predict(&self, path: &Path, trace: &Trace, model: Model) -> Result<Prediction, Error> {
@@ -104,7 +107,7 @@ impl Analysis<'_> {
         prediction: &Prediction,
         time: f64,
         filter: &mut Filter,
-    ) -> Analysed {
+    ) -> anyhow::Result<Analysed> {
         let name = path.display().to_string();
         let mut result = TraceResult::new(&loaded.trace, &name, model, prediction, time);
         result.shard = self.args.shard.map(|shard| format!("{}/{}", shard.index + 1, shard.count));
@@ -117,7 +120,7 @@ impl Analysis<'_> {
         });
         result.repairs = repairs.collect();
         let all = std::mem::take(&mut result.findings);
-        let mut reports = Vec::new();
+        let (mut shown_findings, mut reports) = (Vec::new(), Vec::new());
         let shown = self.forms.any();
         let events = prediction.findings.iter().filter(|_| shown).flat_map(|found| found.events());
         let scene = shown.then(|| Scene::new(&loaded.trace, events.copied()));
@@ -130,7 +133,14 @@ impl Analysis<'_> {
                 reports.push(Report::new(&finding, trace, self.forms, self.console));
             }
             result.findings.push(finding);
+            shown_findings.push(found);
         }
-        Analysed::Done(Box::new(result), reports)
+        if let Some(confirm) = self.confirm {
+            let outcomes = confirm.all(&loaded.trace, path, &shown_findings, self.console)?;
+            for (finding, outcome) in result.findings.iter_mut().zip(outcomes) {
+                finding.replay = outcome;
+            }
+        }
+        Ok(Analysed::Done(Box::new(result), reports))
     }
 }

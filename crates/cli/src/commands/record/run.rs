@@ -77,12 +77,19 @@ impl Run {
         }
         let mut command = Command::new(program);
         command.args(arguments).env("REWEAVE_RECORD", padded(&raw)).env("REWEAVE_RING", padded(drain.ring()));
+        // What a replay is told more takes the same room.
+        for name in ["REWEAVE_PLAN", "REWEAVE_INPUTS"] {
+            command.env(name, "/".repeat(256));
+        }
         command.env("REWEAVE_POLICY", format!("{:8}", args.policy.name()).replace(' ', "-"));
         let limit =
             args.timeout.map_or(0, |limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX).max(1));
         for (name, value) in [("REWEAVE_SEED", args.seed.wrapping_add(number)), ("REWEAVE_TIMEOUT_MS", limit)]
         {
             command.env(name, format!("{value:020}"));
+        }
+        if args.output_aside {
+            command.stdout(std::io::stderr());
         }
         let child = command.spawn().with_context(|| format!("{} does not start", program.display()))?;
         let raw = Raw { path: raw };
@@ -153,11 +160,22 @@ impl Raw {
         notes.lines().map(str::to_owned).collect()
     }
 
+    /// Puts what the program read where a replay looks for it; nothing where it read nothing.
+    pub(super) fn keep_inputs(&self, path: &Path) {
+        let kept = self.beside(".inputs");
+        // Those of an earlier recording do not belong to this one.
+        let _ = fs::remove_file(path);
+        if fs::metadata(&kept).is_ok_and(|about| about.len() > 0) {
+            let _ = fs::rename(kept, path);
+        }
+    }
+
     /// Removes what the trace was made from.
     pub(super) fn remove(&self) {
-        for path in [self.path.clone(), self.beside(".note"), self.beside(".maps"), self.beside(".before")] {
+        let _ = fs::remove_file(&self.path);
+        for ending in [".note", ".maps", ".before", ".inputs"] {
             // It is in nobody's way, and the trace is there.
-            let _ = fs::remove_file(path);
+            let _ = fs::remove_file(self.beside(ending));
         }
     }
 }

@@ -73,6 +73,7 @@ impl Document {
                     Some(known) => {
                         known.instances += finding.instances;
                         known.traces = known.traces.map(|traces| traces + 1);
+                        known.replay = known.replay.into_iter().chain(finding.replay).min();
                     }
                 }
             }

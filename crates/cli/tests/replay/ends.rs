@@ -1,0 +1,202 @@
+//! Errors that are the user's, and processes that must not stay.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::common::{Program, fingerprint, ran, reweave};
+
+const COUNTER: &str = r#"
+#include <pthread.h>
+static int counter;
+static void *add(void *unused) { counter++; return unused; }
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, NULL, add, NULL);
+    pthread_create(&b, NULL, add, NULL);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    return 0;
+}
+"#;
+
+fn recorded() -> (Program, String) {
+    let program = Program::of_text(COUNTER);
+    assert_eq!(program.record(&[]).code, Some(0));
+    let findings = program.predict("race");
+    let name = fingerprint(&findings[0]).to_owned();
+    (program, name)
+}
+
+#[test]
+fn a_changed_program_and_a_wrong_one_are_refused() {
+    let (program, name) = recorded();
+    let other = Program::of_text(&COUNTER.replace("counter++", "counter += 2"));
+    // Built anew, in the same place.
+    fs::copy(&other.path, &program.path).unwrap();
+    let changed = program.replay(&name, &[], &[]);
+    assert_eq!(changed.code, Some(2));
+    assert!(changed.err.contains("is not what was recorded: it was built anew since"), "{}", changed.err);
+    assert!(changed.err.contains("hint: record this build"), "{}", changed.err);
+    // Another program altogether.
+    let moved = program.folder.path().join("another");
+    fs::copy(&other.path, &moved).unwrap();
+    let mut command = reweave();
+    let wrong = ran(command.arg("replay").arg(&program.trace).arg(&name).arg("--").arg(&moved));
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.err.contains("it is another program, or another build"), "{}", wrong.err);
+    // One that cannot be replayed at all, and one that is not there.
+    for (path, message) in
+        [("/bin/true", "was not compiled to be recorded"), ("/nowhere/at/all", "there is no such program")]
+    {
+        let refused = ran(reweave().arg("replay").arg(&program.trace).arg(&name).args(["--", path]));
+        assert_eq!(refused.code, Some(2));
+        assert!(refused.err.contains(message), "{}", refused.err);
+    }
+}
+
+#[test]
+fn the_same_program_under_another_name_is_the_same() {
+    let (program, name) = recorded();
+    let moved = program.folder.path().join("moved");
+    fs::rename(&program.path, &moved).unwrap();
+    let mut command = reweave();
+    let again = ran(command.arg("replay").arg(&program.trace).arg(&name).arg("--").arg(&moved));
+    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+}
+
+#[test]
+fn findings_that_are_not_there_are_refused() {
+    let (program, name) = recorded();
+    for (finding, message) in [
+        ("0123456789", "no finding's fingerprint begins with `0123456789`"),
+        ("nonsense", "`nonsense` is neither a fingerprint nor a file"),
+    ] {
+        let refused = program.replay(finding, &[], &[]);
+        assert_eq!(refused.code, Some(2), "{}", refused.out);
+        assert!(refused.err.contains(message), "{}", refused.err);
+    }
+    // A unique beginning is enough.
+    assert_eq!(program.replay(&name[..6], &[], &[]).code, Some(0));
+    // A witness file does as well, as `reweave check` takes it.
+    let finding = &program.predict("race")[0];
+    let witness = format!(
+        r#"{{"model": "value", "witness_prefix": {}, "witness": {}, "claim": {{"coenabled": {}}}}}"#,
+        finding["witness_prefix"], finding["witness"], finding["events"]
+    );
+    let file = program.folder.path().join("witness.json");
+    fs::write(&file, witness).unwrap();
+    assert_eq!(program.replay(file.to_str().unwrap(), &[], &[]).code, Some(0));
+    // Without what the recorder wrote beside the trace there is no replay.
+    let mut steps = program.trace.clone().into_os_string();
+    steps.push(".steps");
+    fs::write(&steps, b"nonsense").unwrap();
+    assert_eq!(program.replay(&name, &[], &[]).code, Some(2));
+    fs::remove_file(&steps).unwrap();
+    let refused = program.replay(&name, &[], &[]);
+    assert!(
+        refused.code == Some(2) && refused.err.contains("other traces cannot be replayed"),
+        "{}",
+        refused.err
+    );
+}
+
+#[test]
+fn a_bad_schedule_is_refused_with_its_line() {
+    let (program, name) = recorded();
+    let file = program.folder.path().join("schedule");
+    assert_eq!(program.replay(&name, &["--save", file.to_str().unwrap()], &[]).code, Some(0));
+    let good = fs::read_to_string(&file).unwrap();
+    let replay = |text: &str| {
+        fs::write(&file, text).unwrap();
+        ran(reweave().args(["replay", "--schedule"]).arg(&file).arg("--").arg(&program.path))
+    };
+    assert_eq!(replay(&good).code, Some(0));
+    for (change, message) in [
+        (good.replace("reweave schedule 1", "reweave schedule 9"), ":1: this is `reweave schedule 9`"),
+        (String::new(), ":1: a schedule begins with the line"),
+        (good.replace("shows race", "shows nothing"), "it shows one of race, deadlock and sequence"),
+        (good.replace("run main", "run nobody"), "there is no thread `nobody` yet"),
+        (good.replace("run main to", "run main until"), "is not understood here"),
+        (good.replace("same a b", "same a q"), "there is no event `q`"),
+        (good.replace("shows race\n", ""), "there is no line `shows …`"),
+        (good.replace("program+0x", "libother.so+0x"), "there is no module `libother.so`"),
+        (good.replace("#1 @", "#0 @"), "is not a place such as"),
+    ] {
+        let refused = replay(&change);
+        assert_eq!(refused.code, Some(2), "{message}: {}{}", refused.out, refused.err);
+        assert!(refused.err.contains(message), "{message}: {}", refused.err);
+    }
+}
+
+fn is_running(mark: &str) -> bool {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    { processes }.any(|process| {
+        fs::read(process.path().join("cmdline"))
+            .is_ok_and(|line| String::from_utf8_lossy(&line).contains(mark))
+    })
+}
+
+/// The program and its children, one of which has left its process group, are gone when the time is up.
+#[test]
+fn nothing_is_left_running_when_the_time_is_up() {
+    let mark = format!("8{:07}", std::process::id());
+    let program = Program::of_text(
+        r#"
+#include <pthread.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <unistd.h>
+static int counter;
+static void *add(void *unused) { counter++; return unused; }
+static void child(const char *time, int leaves) {
+    if (fork() == 0) {
+        if (leaves) setsid();
+        execlp("sleep", "sleep", time, (char *)0);
+        _exit(1);
+    }
+}
+int main(int count, char **arguments) {
+    pthread_t a, b;
+    pthread_create(&a, NULL, add, NULL);
+    pthread_create(&b, NULL, add, NULL);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    if (count > 1) {
+        child(arguments[1], 0);
+        child(arguments[1], 1);
+        for (;;) pause();
+    }
+    return 0;
+}
+"#,
+    );
+    assert_eq!(program.record(&[]).code, Some(0));
+    let name = program.predict("race")[0]["fingerprint"].as_str().unwrap().to_owned();
+    let start = Instant::now();
+    let ended = program.replay(&name, &["--replay-timeout", "1s", "--order", "ab"], &[&mark]);
+    assert!(start.elapsed() < Duration::from_secs(30));
+    assert!(ended.out.contains("its time was up"), "{}{}", ended.out, ended.err);
+    // The bug had happened by then.
+    assert_eq!(ended.code, Some(0), "{}", ended.out);
+    assert!(!is_running(&mark), "a child is left");
+    assert!(!is_running(program.path.to_str().unwrap()), "the program is left");
+}
+
+/// Under the debugger, the program stops with both threads before their accesses.
+#[test]
+fn a_debugger_stops_where_the_bug_is() {
+    if !Command::new("gdb").arg("--version").output().is_ok_and(|ran| ran.status.success()) {
+        eprintln!("gdb is not installed: not tested");
+        return;
+    }
+    let (program, name) = recorded();
+    let mut command = reweave();
+    command.env("REWEAVE_GDB", "gdb -batch -nx").arg("replay").arg(&program.trace).arg(&name).arg("--gdb");
+    let shown = ran(command.arg("--").arg(&program.path));
+    let hit = shown.out.contains("reweave_reached");
+    assert!(hit && shown.out.matches(" add (").count() >= 2, "{}{}", shown.out, shown.err);
+    assert!(!is_running(program.path.to_str().unwrap()));
+    assert!(Path::new(&program.trace).exists());
+}

@@ -1,0 +1,42 @@
+// A gate makes two locks in two orders safe, but one thread leaves it too early.
+// bug: deadlock cycle global b, global a
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+
+static void *forth(void *unused) {
+    pthread_mutex_lock(&gate);
+    pthread_mutex_lock(&a);
+    pthread_mutex_lock(&b);
+    pthread_mutex_unlock(&b);
+    pthread_mutex_unlock(&a);
+    pthread_mutex_unlock(&gate);
+    return unused;
+}
+
+static void *back(void *unused) {
+    pthread_mutex_lock(&gate);
+    pthread_mutex_lock(&b);
+#ifndef FIXED
+    pthread_mutex_unlock(&gate);
+#endif
+    pthread_mutex_lock(&a);
+    pthread_mutex_unlock(&a);
+    pthread_mutex_unlock(&b);
+#ifdef FIXED
+    pthread_mutex_unlock(&gate);
+#endif
+    return unused;
+}
+
+int main(void) {
+    pthread_t first, second;
+    pthread_create(&first, NULL, forth, NULL);
+    pthread_create(&second, NULL, back, NULL);
+    pthread_join(first, NULL);
+    pthread_join(second, NULL);
+    return 0;
+}

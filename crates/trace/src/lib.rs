@@ -50,7 +50,7 @@ pub use event::{Access, Event, Kind, Op, Space};
 pub use id::{CallId, ConditionId, ContextId, EventId, LockId, RegionId, SiteId, ThreadId, VarId};
 pub use links::{Links, WaitLink};
 pub use model::{Model, ParseModelError};
-pub use name::{MAX_NAME_BYTES, Names, Table};
+pub use name::{MAX_NAME_BYTES, Name, Names, Table};
 pub use object::Objects;
 pub use program_order::ProgramOrder;
 pub use state::{Holds, Memory};

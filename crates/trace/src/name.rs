@@ -1,16 +1,18 @@
 //! Interned names.
 
-mod late;
+mod entry;
+mod index;
 mod number;
 
 use std::hash::{BuildHasher, Hasher};
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::DefaultHashBuilder;
 
 use crate::{Contexts, Error, Space};
 
-use late::Late;
-use number::{MAX_DIGITS, Numbers, SPREAD, decimal, number};
+use entry::{Entry, Spelled};
+use index::Index;
+use number::{Dense, MAX_DIGITS, decimal, number};
 
 /// The longest name, in bytes. Names come from untrusted files.
 pub const MAX_NAME_BYTES: usize = 1 << 16;
@@ -19,37 +21,31 @@ pub const MAX_NAME_BYTES: usize = 1 << 16;
 #[derive(Clone, Default, Debug)]
 pub struct Table {
     text: String,
-    /// Where each name ends in `text`; it starts where the one before ends.
-    ends: Vec<usize>,
-    /// The names after those.
-    late: Late,
-    /// The names that are numbers, of which large traces are full.
-    numbers: Numbers,
-    /// The other names.
-    words: HashTable<Word>,
+    entries: Vec<Entry>,
+    spelled: Spelled,
+    /// The ids of small numbers.
+    dense: Dense,
+    /// The ids of all other names.
+    index: Index,
     hasher: DefaultHashBuilder,
+    /// For the hashes of numbers; 0 until there is one.
+    seed: u64,
 }
 
-/// A name's id with its hash: most comparisons of names, and all rehashing, end here, without a look at the text,
-/// which in a large table is a cache miss away.
-#[derive(Clone, Copy, Debug)]
-struct Word {
-    hash: u32,
-    id: u32,
-}
-
-impl Word {
-    /// The hash that places it in the table, which looks at the upper bits as well as the lower ones.
-    #[inline]
-    fn place(hash: u32) -> u64 {
-        u64::from(hash).wrapping_mul(SPREAD)
-    }
+/// A name as it is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Name<'t> {
+    /// A number, whose name is its decimal form.
+    Number(u64),
+    /// A text, which may be a number as well.
+    Text(&'t str),
 }
 
 impl Table {
     /// How many names there are.
+    #[inline]
     pub fn len(&self) -> usize {
-        self.ends.len() + self.late.len()
+        self.entries.len()
     }
 
     /// Whether there is no name.
@@ -63,55 +59,98 @@ impl Table {
     /// When `id` was not given out by this table.
     #[inline]
     pub fn get(&self, id: u32) -> &str {
-        let id = id as usize;
-        if id >= self.ends.len() {
-            return self.late.get(id - self.ends.len());
+        match self.entries[id as usize].get() {
+            Ok(_) => self.spelled.get(&self.entries, id),
+            Err(range) => &self.text[range],
         }
-        let start = if id == 0 { 0 } else { self.ends[id - 1] };
-        &self.text[start..self.ends[id]]
+    }
+
+    /// The name of number `id` as it is kept, which takes no spelling.
+    ///
+    /// # Panics
+    /// When `id` was not given out by this table.
+    #[inline]
+    pub fn kept(&self, id: u32) -> Name<'_> {
+        match self.entries[id as usize].get() {
+            Ok(number) => Name::Number(number),
+            Err(range) => Name::Text(&self.text[range]),
+        }
     }
 
     /// The number of `name`, if it has one.
     pub fn find(&self, name: &str) -> Option<u32> {
         match number(name) {
-            Some(number) => self.numbers.find(number),
-            None => self.find_word(name, self.hash(name)),
+            Some(number) => self.find_number(number),
+            None => self.index.find(self.hash(name), |id| self.is_text(id, name)),
         }
+    }
+
+    fn find_number(&self, number: u64) -> Option<u32> {
+        if let Some(id) = self.dense.find(number) {
+            return Some(id);
+        }
+        if !self.dense.is_doubtful(number) {
+            return None;
+        }
+        self.index.find(number::hash(self.seed, number), |id| self.is_number(id, number))
     }
 
     /// The number of `name`, a new one where it has none yet.
     #[inline]
     pub fn intern(&mut self, name: &str) -> Result<u32, Error> {
         if let Some(number) = number(name) {
-            return match self.numbers.find(number) {
-                Some(id) => Ok(id),
-                None => self.add_number(number, name),
-            };
+            return self.intern_number(number);
         }
-        let hash = self.hash(name);
-        if let Some(id) = self.find_word(name, hash) {
-            return Ok(id);
+        if name.len() > MAX_NAME_BYTES {
+            return Err(Error::NameTooLong { bytes: name.len() });
         }
-        let id = self.add(name)?;
-        self.words.insert_unique(Word::place(hash), Word { hash, id }, |word| Word::place(word.hash));
-        Ok(id)
+        let (hash, id) = (self.hash(name), self.next_id()?);
+        let Table { text, entries, index, .. } = self;
+        let known = index.find_or_insert(hash, id, |id| is_text(entries, text, id, name));
+        if known == id {
+            entries.push(Entry::next(text, name.len()));
+            text.push_str(name);
+        }
+        Ok(known)
     }
 
     /// The number of the name that is `number` in decimal, a new one where it has none yet.
     #[inline]
     pub fn intern_number(&mut self, number: u64) -> Result<u32, Error> {
+        if let Some(id) = self.dense.find(number) {
+            return Ok(id);
+        }
         if number >= TOO_LONG {
             return self.intern_long(number);
         }
         let id = self.next_id()?;
-        let known = self.numbers.find_or_insert(number, id, || self.hasher.hash_one(0_u8));
-        if known == id {
-            if self.late.is_spelled() {
-                self.spell();
-            }
-            self.late.push(number);
+        if !self.dense.takes(number) {
+            return Ok(self.intern_sparse(number, id));
         }
-        Ok(known)
+        if self.dense.is_doubtful(number)
+            && let Some(known) = self.find_number(number)
+        {
+            return Ok(known);
+        }
+        self.dense.insert(number, id);
+        self.push_number(number);
+        Ok(id)
+    }
+
+    /// The number of a name that is too large a number for a column of them.
+    #[inline]
+    fn intern_sparse(&mut self, number: u64, id: u32) -> u32 {
+        if self.seed == 0 {
+            self.seed = self.hasher.hash_one(0_u8) | 1;
+        }
+        let Table { text, entries, index, .. } = self;
+        let hash = number::hash(self.seed, number);
+        let known = index.find_or_insert(hash, id, |id| is_number(entries, text, id, number));
+        if known == id {
+            self.dense.note_other(number);
+            self.push_number(number);
+        }
+        known
     }
 
     #[cold]
@@ -123,22 +162,15 @@ impl Table {
 
     /// Prepares for `names` names in all; a hint, which may be wrong.
     pub fn expect(&mut self, names: usize) {
-        self.numbers.expect(names);
+        self.index.expect(names);
     }
 
-    /// Puts the names that are not spelled yet with the others: each is then spelled once, whoever asks for them when.
-    fn spell(&mut self) {
-        let Table { text, ends, late, .. } = self;
-        late.drain(|name| {
-            text.push_str(name);
-            ends.push(text.len());
-        });
-    }
-
-    fn add_number(&mut self, number: u64, name: &str) -> Result<u32, Error> {
-        let id = self.add(name)?;
-        self.numbers.find_or_insert(number, id, || self.hasher.hash_one(0_u8));
-        Ok(id)
+    #[inline]
+    fn push_number(&mut self, number: u64) {
+        if self.spelled.is_there() {
+            self.spelled.settle(&mut self.entries, &mut self.text);
+        }
+        self.entries.push(Entry::number(number));
     }
 
     #[inline]
@@ -149,22 +181,12 @@ impl Table {
         (hash ^ hash >> 32) as u32
     }
 
-    #[inline]
-    fn find_word(&self, name: &str, hash: u32) -> Option<u32> {
-        let same = |word: &Word| word.hash == hash && self.get(word.id) == name;
-        self.words.find(Word::place(hash), same).map(|word| word.id)
+    fn is_text(&self, id: u32, name: &str) -> bool {
+        is_text(&self.entries, &self.text, id, name)
     }
 
-    /// Adds a name that is not there yet.
-    fn add(&mut self, name: &str) -> Result<u32, Error> {
-        if name.len() > MAX_NAME_BYTES {
-            return Err(Error::NameTooLong { bytes: name.len() });
-        }
-        let id = self.next_id()?;
-        self.spell();
-        self.text.push_str(name);
-        self.ends.push(self.text.len());
-        Ok(id)
+    fn is_number(&self, id: u32, number: u64) -> bool {
+        is_number(&self.entries, &self.text, id, number)
     }
 
     #[inline]
@@ -180,8 +202,25 @@ impl Table {
 
     /// Adds every name of `other`; entry i of the answer is the number here of its i-th name.
     pub(crate) fn absorb(&mut self, other: &Table) -> Result<Vec<u32>, Error> {
-        other.iter().map(|name| self.intern(name)).collect()
+        (0..other.len() as u32)
+            .map(|id| match other.kept(id) {
+                Name::Number(number) => self.intern_number(number),
+                Name::Text(name) => self.intern(name),
+            })
+            .collect()
     }
+}
+
+/// Whether `id` stands for `name`, which is no number.
+#[inline]
+fn is_text(entries: &[Entry], text: &str, id: u32, name: &str) -> bool {
+    entries[id as usize].get().is_err_and(|range| range.len() == name.len() && &text[range] == name)
+}
+
+/// Whether `id` stands for the number `wanted`, spelled or not.
+#[inline]
+fn is_number(entries: &[Entry], text: &str, id: u32, wanted: u64) -> bool {
+    entries[id as usize].get().map_or_else(|range| number(&text[range]) == Some(wanted), |number| number == wanted)
 }
 
 /// The least number with more digits than names that count as numbers have.

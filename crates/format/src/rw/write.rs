@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use reweave_trace::{Capabilities, ContextId, Event, Kind, Names, Space, ThreadId, Value};
+use reweave_trace::{Capabilities, ContextId, Event, Kind, Name, Names, Space, ThreadId, Value};
 use reweave_wire::{Chunk, Claims, Closed, Encoder, End, FileHeader, FooterEncoder, Full, SPACES, VERSION};
 
 use super::codes;
@@ -74,7 +74,7 @@ impl<W: Write> Writer<W> {
         &mut self,
         space: reweave_wire::Space,
         id: u32,
-        name: impl FnOnce() -> &'n str,
+        name: impl FnOnce() -> Name<'n>,
     ) -> Result<u32, Error> {
         match self.ids[space as usize].get(id as usize) {
             Some(&known) if known != NONE => Ok(known),
@@ -90,15 +90,23 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    fn define(&mut self, space: reweave_wire::Space, name: &str) -> Result<u32, Error> {
-        if let Ok(id) = self.encoder.define(space, name.as_bytes()) {
+    fn define(&mut self, space: reweave_wire::Space, name: Name<'_>) -> Result<u32, Error> {
+        if let Ok(id) = self.try_define(space, name) {
             return Ok(id);
         }
         self.close()?;
-        self.encoder.define(space, name.as_bytes()).map_err(|Full| {
-            let message = format!("a name of {} bytes does not fit a block", name.len());
+        self.try_define(space, name).map_err(|Full| {
+            let message = "a name does not fit a block";
             Error::io(io::Error::new(io::ErrorKind::InvalidInput, message))
         })
+    }
+
+    #[inline]
+    fn try_define(&mut self, space: reweave_wire::Space, name: Name<'_>) -> Result<u32, Full> {
+        match name {
+            Name::Number(number) => self.encoder.define_number(space, number),
+            Name::Text(text) => self.encoder.define(space, text.as_bytes()),
+        }
     }
 
     // Inlined, and the rare case apart, so that values pass in registers.
@@ -120,7 +128,7 @@ impl<W: Write> Writer<W> {
     }
 
     fn define_text(&mut self, text: &str) -> Result<u32, Error> {
-        let id = self.define(reweave_wire::Space::Text, text)?;
+        let id = self.define(reweave_wire::Space::Text, Name::Text(text))?;
         self.text_bytes += text.len() + size_of::<(String, u32)>();
         if self.text_bytes > MAX_TEXT_BYTES {
             self.texts.clear();
@@ -201,16 +209,16 @@ impl<W: Write> TraceWriter for Writer<W> {
         let kind: Kind = event.op.kind();
         let (thread, site) = (event.thread.0, event.site.0);
         let thread_id =
-            self.id(reweave_wire::Space::Thread, thread, || names.space(Space::Thread).get(thread))?;
+            self.id(reweave_wire::Space::Thread, thread, || names.space(Space::Thread).kept(thread))?;
         let mut target = event.op.target();
         if let Some(space) = kind.space() {
-            target = self.id(codes::space(space), target, || names.space(space).get(target))?;
+            target = self.id(codes::space(space), target, || names.space(space).kept(target))?;
         }
         let event = reweave_wire::Event {
             thread: thread_id,
             op: codes::op(kind),
             target,
-            site: self.id(reweave_wire::Space::Site, site, || names.sites.get(site))?,
+            site: self.id(reweave_wire::Space::Site, site, || names.sites.kept(site))?,
             read: self.value(read)?,
             written: self.value(written)?,
         };

@@ -1,15 +1,9 @@
 //! Names that are numbers, of which large traces are full.
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
-
 use crate::id::NONE;
 
 /// An odd number with its bits well mixed: the golden ratio.
-pub(super) const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// The most numbers that memory is set aside for in advance: how many there will be is told by untrusted files.
-const MOST_EXPECTED: usize = 1 << 20;
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The longest names that count as numbers.
 pub(super) const MAX_DIGITS: usize = 18;
@@ -50,90 +44,58 @@ pub(super) fn number(name: &str) -> Option<u64> {
     Some(number)
 }
 
-/// The ids of names that are numbers: of small ones in a column, of others by hash. Neither needs a look at the text.
-#[derive(Clone, Default, Debug)]
-pub(super) struct Numbers {
-    /// Entry n is the id of the number n; at most a few times as long as there are numbers.
-    small: Vec<u32>,
-    large: HashTable<(u64, u32)>,
-    /// The least number that is in `large`, though it may be small by now.
-    least_large: Option<u64>,
-    count: u64,
-    /// How many there will be, as far as is known.
-    expected: usize,
-    /// Random, as the numbers come from untrusted files.
-    seed: u64,
+/// The hash of a number; `seed` is random, as numbers come from untrusted files.
+#[inline]
+pub(super) fn hash(seed: u64, number: u64) -> u32 {
+    let product = u128::from(number ^ seed) * u128::from(SPREAD ^ seed.rotate_left(32) | 1);
+    (((product >> 64) as u64 ^ product as u64) >> 32) as u32
 }
 
-impl Numbers {
-    #[inline]
-    fn place(seed: u64, number: u64) -> u64 {
-        let product = u128::from(number ^ seed) * u128::from(SPREAD ^ seed.rotate_left(32) | 1);
-        (product >> 64) as u64 ^ product as u64
-    }
+/// The ids of numbers that are small, in a column; others are known by their hash.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Dense {
+    /// Entry n is the id of the number n; at most a few times as long as there are numbers.
+    ids: Vec<u32>,
+    /// The least number that is elsewhere, though it may be small by now.
+    least_other: Option<u64>,
+    /// How many numbers there are, here and elsewhere.
+    count: u64,
+}
 
+impl Dense {
+    /// The id of `number`, if it is here.
     #[inline]
     pub(super) fn find(&self, number: u64) -> Option<u32> {
-        if let Some(&id) = self.small.get(number as usize)
-            && id != NONE
-        {
-            return Some(id);
-        }
-        if self.least_large.is_none_or(|least| number < least) {
-            return None;
-        }
-        let place = Numbers::place(self.seed, number);
-        self.large.find(place, |&(other, _)| other == number).map(|&(_, id)| id)
+        let entry = self.ids.get(usize::try_from(number).ok()?)?;
+        Some(*entry).filter(|&id| id != NONE)
     }
 
-    /// There will be about `count` numbers.
-    pub(super) fn expect(&mut self, count: usize) {
-        self.expected = count.min(MOST_EXPECTED);
-    }
-
-    /// The id of `number`, which is `id` if it is not there yet. The first one brings the seed.
+    /// Whether `number`, which is not here, may be elsewhere.
     #[inline]
-    pub(super) fn find_or_insert(&mut self, number: u64, id: u32, seed: impl FnOnce() -> u64) -> u32 {
-        if self.count == 0 {
-            self.seed = seed();
-        }
-        match self.small.get_mut(number as usize) {
-            Some(known) if *known != NONE => *known,
-            Some(entry) if self.least_large.is_none_or(|least| number < least) => {
-                *entry = id;
-                self.count += 1;
-                id
-            }
-            _ => self.find_or_insert_large(number, id),
-        }
+    pub(super) fn is_doubtful(&self, number: u64) -> bool {
+        self.least_other.is_some_and(|least| least <= number)
     }
 
-    fn find_or_insert_large(&mut self, number: u64, id: u32) -> u32 {
-        if number < 2 * self.count + 66 {
-            if let Some(known) = self.find(number) {
-                return known;
-            }
-            self.count += 1;
-            if number >= self.small.len() as u64 {
-                self.small.resize((2 * number + 64) as usize, NONE);
-            }
-            self.small[number as usize] = id;
-            return id;
+    /// Whether `number` is small enough to be here.
+    #[inline]
+    pub(super) fn takes(&self, number: u64) -> bool {
+        number < (self.ids.len() as u64).max(2 * self.count + 66)
+    }
+
+    /// Puts `number` here, which must be small enough.
+    #[inline]
+    pub(super) fn insert(&mut self, number: u64, id: u32) {
+        if number >= self.ids.len() as u64 {
+            self.ids.resize((2 * number + 64) as usize, NONE);
         }
-        if self.large.len() == self.large.capacity() {
-            let more = self.expected.saturating_sub(self.count as usize);
-            self.large.reserve(more, |&(number, _)| Numbers::place(self.seed, number));
-        }
-        let place = Numbers::place(self.seed, number);
-        let same = |&(other, _): &(u64, u32)| other == number;
-        match self.large.entry(place, same, |&(number, _)| Numbers::place(self.seed, number)) {
-            Entry::Occupied(known) => known.get().1,
-            Entry::Vacant(room) => {
-                room.insert((number, id));
-                self.count += 1;
-                self.least_large = Some(self.least_large.map_or(number, |least| least.min(number)));
-                id
-            }
-        }
+        self.ids[number as usize] = id;
+        self.count += 1;
+    }
+
+    /// Takes note that `number` is elsewhere.
+    #[inline]
+    pub(super) fn note_other(&mut self, number: u64) {
+        self.least_other = Some(self.least_other.map_or(number, |least| least.min(number)));
+        self.count += 1;
     }
 }

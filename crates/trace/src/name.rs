@@ -17,6 +17,12 @@ use number::{Dense, MAX_DIGITS, decimal, number};
 /// The longest name, in bytes. Names come from untrusted files.
 pub const MAX_NAME_BYTES: usize = 1 << 16;
 
+/// The most names that memory is set aside for in advance: how many there will be is told by untrusted files.
+const MOST_EXPECTED: usize = 1 << 20;
+
+/// How many numbers are looked up at once.
+const AT_ONCE: usize = 32;
+
 /// One space of names, numbered from 0 in order of first appearance.
 #[derive(Clone, Default, Debug)]
 pub struct Table {
@@ -137,6 +143,21 @@ impl Table {
         Ok(id)
     }
 
+    /// As [`Table::intern_number`] for each of `numbers`, whose ids go to `each`.
+    pub fn intern_numbers(&mut self, numbers: &[u64], mut each: impl FnMut(u32)) -> Result<(), Error> {
+        for numbers in numbers.chunks(AT_ONCE) {
+            // In a large table each look waits for memory, and these can wait together.
+            let sparse = numbers.iter().filter(|&&number| !self.dense.takes(number));
+            std::hint::black_box(
+                sparse.fold(0, |all, &number| all ^ self.index.touch(number::hash(self.seed, number))),
+            );
+            for &number in numbers {
+                each(self.intern_number(number)?);
+            }
+        }
+        Ok(())
+    }
+
     /// The number of a name that is too large a number for a column of them.
     #[inline]
     fn intern_sparse(&mut self, number: u64, id: u32) -> u32 {
@@ -162,6 +183,9 @@ impl Table {
 
     /// Prepares for `names` names in all; a hint, which may be wrong.
     pub fn expect(&mut self, names: usize) {
+        let names = names.min(MOST_EXPECTED);
+        self.entries.reserve_exact(names.saturating_sub(self.len()));
+        self.dense.expect(names);
         self.index.expect(names);
     }
 

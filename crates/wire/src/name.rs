@@ -294,6 +294,32 @@ impl<'b> NameReader<'b> {
         Ok(Some((self.space, name)))
     }
 
+    /// As [`NameReader::next_name`], with how many names are left out that follow in this space: each is the one before
+    /// with its number plus one.
+    #[inline]
+    pub fn next_run(&mut self) -> Result<Option<(Space, Name<'_>, u32)>, Damaged> {
+        if self.run == 0 && self.input.is_empty() {
+            return if self.left == 0 { Ok(None) } else { Err(Damaged("names are missing")) };
+        }
+        self.left = self.left.checked_sub(1).ok_or(Damaged("there are more names than announced"))?;
+        let entry = self.entry().ok_or(Damaged("a name makes no sense"))?;
+        let state = &mut self.states[self.space as usize];
+        let number = state.value();
+        // The lower half starts anew after the largest, and what is not announced is refused when its turn comes.
+        let more = self.run.min(self.left as u64).min(u64::from(u32::MAX - state.low)) as u32;
+        self.run -= u64::from(more);
+        self.left -= more as usize;
+        state.set_lower(state.low + more);
+        let stem = state.stem();
+        let name = match entry {
+            Entry::Numbered => Name { shared: stem, rest: &[], number: Some(number) },
+            Entry::Stem { shared, rest, numbered } => {
+                Name { shared: stem.get(..shared).unwrap_or_default(), rest, number: numbered.then_some(number) }
+            }
+        };
+        Ok(Some((self.space, name, more)))
+    }
+
     #[inline]
     fn entry(&mut self) -> Option<Entry<'b>> {
         if self.run == 0 {

@@ -16,7 +16,12 @@ pub(super) struct Ids {
     /// The values that are not numbers, in order of their ids.
     texts: Vec<ValueId>,
     scratch: Vec<u8>,
+    /// By space, numbers that are still to be added.
+    numbers: [Vec<u64>; SPACES],
 }
+
+/// From how many numbers on they are added: so many stay in cache.
+const AT_ONCE: usize = 1 << 12;
 
 /// Why the names of a block were refused.
 pub(super) enum Refused {
@@ -46,30 +51,61 @@ impl Ids {
             return Err(Refused::Damaged(Damaged("a block counts names otherwise than those before it")));
         }
         let mut names = block.names();
-        while let Some((space, name)) = names.next_name().map_err(Refused::Damaged)? {
-            let expected = self.counts[space as usize];
-            let id = match codes::named(space).and_then(|space| Some((space, number(&name)?))) {
-                // Addresses and the like, of which large traces are full, need not be spelled to be known.
-                Some((space, number)) => builder.numbered(space, number).map_err(Refused::Trace)?,
-                None => {
-                    spell(&name, &mut self.scratch);
-                    let name = std::str::from_utf8(&self.scratch)
-                        .map_err(|_| Refused::Damaged(Damaged("a name is not UTF-8")))?;
-                    intern(builder, &mut self.texts, space, name, expected).map_err(Refused::Trace)?
+        while let Some((space, mut name, more)) = names.next_run().map_err(Refused::Damaged)? {
+            // Addresses and the like, of which large traces are full, need not be spelled to be known.
+            if let (Some(number), true) = (number(&name), codes::named(space).is_some()) {
+                let numbers = &mut self.numbers[space as usize];
+                numbers.extend(number..=number.saturating_add(u64::from(more)));
+                if numbers.len() >= AT_ONCE {
+                    self.add_numbers(space, builder)?;
                 }
-            };
-            let table = &mut self.tables[space as usize];
-            if id != expected && table.is_none() {
-                *table = Some((0..expected).collect());
+                continue;
             }
-            if let Some(table) = table {
-                table.push(id);
+            self.add_numbers(space, builder)?;
+            for _ in 0..=more {
+                self.add_text(space, &name, builder)?;
+                name.number = name.number.map(|number| number.wrapping_add(1));
             }
-            self.counts[space as usize] =
-                expected.checked_add(1).ok_or(Refused::Damaged(Damaged("there are too many names")))?;
         }
-        Ok(())
+        Space::ALL.iter().try_for_each(|&space| self.add_numbers(space, builder))
     }
+
+    fn add_text(&mut self, space: Space, name: &Name<'_>, builder: &mut Builder) -> Result<(), Refused> {
+        let count = &mut self.counts[space as usize];
+        spell(name, &mut self.scratch);
+        let name = std::str::from_utf8(&self.scratch)
+            .map_err(|_| Refused::Damaged(Damaged("a name is not UTF-8")))?;
+        let id = intern(builder, &mut self.texts, space, name, *count).map_err(Refused::Trace)?;
+        note(count, &mut self.tables[space as usize], id);
+        check(*count)
+    }
+
+    /// Adds the numbers of `space` that are waiting.
+    fn add_numbers(&mut self, space: Space, builder: &mut Builder) -> Result<(), Refused> {
+        let numbers = &mut self.numbers[space as usize];
+        if let Some(named) = codes::named(space).filter(|_| !numbers.is_empty()) {
+            let (count, table) = (&mut self.counts[space as usize], &mut self.tables[space as usize]);
+            builder.numbered_all(named, numbers, |id| note(count, table, id)).map_err(Refused::Trace)?;
+            numbers.clear();
+        }
+        check(self.counts[space as usize])
+    }
+}
+
+/// The name that is next in its space has this id.
+#[inline]
+fn note(count: &mut u32, table: &mut Option<Vec<u32>>, id: u32) {
+    if id != *count && table.is_none() {
+        *table = Some((0..*count).collect());
+    }
+    if let Some(table) = table {
+        table.push(id);
+    }
+    *count = count.saturating_add(1);
+}
+
+fn check(count: u32) -> Result<(), Refused> {
+    if count == u32::MAX { Err(Refused::Damaged(Damaged("there are too many names"))) } else { Ok(()) }
 }
 
 /// The builder's id of a name; for a text, which is looked up in `texts`, the file's own.

@@ -4,7 +4,7 @@
 //! there, without a look at the name, which in a large table is a cache miss away. A name that is new costs one look at
 //! the table, which is what reading a trace with many names spends its time on.
 
-/// A table of ids, at most half full; entries that collide follow each other.
+/// A table of ids, at most five eighths full; entries that collide follow each other.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Index {
     /// The hash above and the id plus one below; 0 where there is none.
@@ -16,13 +16,13 @@ pub(super) struct Index {
 
 const FIRST_SLOTS: usize = 16;
 
-/// The most names that memory is set aside for in advance: how many there will be is told by untrusted files.
-const MOST_EXPECTED: usize = 1 << 20;
+/// How many slots hashes choose from with their lowest bits.
+pub(super) const GROUP: usize = 8;
 
 impl Index {
     /// There will be about `count` ids.
     pub(super) fn expect(&mut self, count: usize) {
-        self.expected = count.min(MOST_EXPECTED);
+        self.expected = count;
     }
 
     /// The id with this hash that is the `same`.
@@ -37,7 +37,7 @@ impl Index {
     /// The id with this hash that is the `same`; where there is none, `id` takes its place.
     #[inline]
     pub(super) fn find_or_insert(&mut self, hash: u32, id: u32, same: impl Fn(u32) -> bool) -> u32 {
-        if 2 * (self.count + 1) > self.slots.len() {
+        if self.count >= most(self.slots.len()) {
             self.grow();
         }
         match self.probe(hash, same) {
@@ -48,6 +48,12 @@ impl Index {
                 id
             }
         }
+    }
+
+    /// What is where this hash belongs: for those who want it to be at hand soon.
+    #[inline]
+    pub(super) fn touch(&self, hash: u32) -> u64 {
+        self.slots.get(place(hash, self.slots.len())).copied().unwrap_or_default()
     }
 
     /// The id, or the free slot where it belongs. There is one, as the table is never full.
@@ -70,8 +76,14 @@ impl Index {
 
     #[cold]
     fn grow(&mut self) {
-        let room = (2 * self.slots.len()).max(FIRST_SLOTS).max(2 * self.expected.next_power_of_two());
-        let old = std::mem::replace(&mut self.slots, vec![0; room]);
+        let mut room = (2 * self.slots.len()).max(FIRST_SLOTS);
+        while most(room) < self.expected {
+            room *= 2;
+        }
+        // Zeros are written, not asked for: pages that are read before they are written cost twice.
+        let mut slots = Vec::with_capacity(room);
+        slots.resize(room, 0);
+        let old = std::mem::replace(&mut self.slots, slots);
         for slot in old.into_iter().filter(|&slot| slot != 0) {
             if let Err(free) = self.probe((slot >> 32) as u32, |_| false) {
                 self.slots[free] = slot;
@@ -80,11 +92,18 @@ impl Index {
     }
 }
 
-/// Where a hash belongs among `slots`, a power of 2: by its upper bits, so that a table that grows is read and written
-/// in order.
+/// How many ids a table of so many slots takes.
+#[inline]
+fn most(slots: usize) -> usize {
+    slots / 8 * 5
+}
+
+/// Where a hash belongs among `slots`, a power of 2: its upper bits choose a group, which is a cache line, so that a table
+/// that grows is read and written in order; its lowest bits choose a place in the group.
 #[inline]
 fn place(hash: u32, slots: usize) -> usize {
-    ((u64::from(hash) * slots as u64) >> 32) as usize
+    let groups = slots / GROUP;
+    ((u64::from(hash) * groups as u64) >> 32) as usize * GROUP + hash as usize % GROUP
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Calls `work` for each item of `next` on `jobs` threads, and `take` for each result on this one, in the order of the items.
-/// Stops at the first error. Never more than two items a thread are under way, so that memory is bounded.
+/// Calls `work` for each item of `next` on `jobs` threads, this one included, and `take` for each result on this one, in the
+/// order of the items. Stops at the first error. Never more than two items a thread are under way, so that memory is bounded.
 pub(crate) fn in_order<T, R, E>(
     jobs: usize,
     next: impl FnMut() -> Result<Option<T>, E> + Send,
@@ -25,7 +25,7 @@ where
     }
     thread::scope(|scope| {
         let (sender, results) = channel();
-        for _ in 0..jobs {
+        for _ in 1..jobs {
             let (sender, queue, work) = (sender.clone(), &queue, &work);
             scope.spawn(move || run(queue, work, &sender));
         }
@@ -33,16 +33,19 @@ where
         // Dropped first when this returns, which ends the threads.
         let permit = permit;
         let (mut early, mut due) = (BTreeMap::new(), 0_u64);
-        for (place, result) in results {
-            early.insert(place, result);
+        loop {
             while let Some(result) = early.remove(&due) {
                 take(result?)?;
                 due += 1;
                 // Without a receiver no thread is left to wait for it.
                 let _ = permit.send(());
             }
+            // What is done comes first, so that nobody has to wait for a permit; else this thread works, too.
+            let done = results.try_recv().ok();
+            let done = done.or_else(|| try_start(&queue).and_then(|started| finish(started, &work)));
+            let Some((place, result)) = done.or_else(|| results.recv().ok()) else { return Ok(()) };
+            early.insert(place, result);
         }
-        Ok(())
     })
 }
 
@@ -53,27 +56,49 @@ struct Queue<F> {
     ended: bool,
 }
 
+/// An item with its place, or why there is none.
+type Started<T, E> = (u64, Result<Option<T>, E>);
+
+impl<T, E, F: FnMut() -> Result<Option<T>, E>> Queue<F> {
+    /// The next item, for which there is a permit.
+    fn start(&mut self) -> Started<T, E> {
+        let item = (self.next)();
+        self.ended = !matches!(item, Ok(Some(_)));
+        self.started += 1;
+        (self.started - 1, item)
+    }
+}
+
+/// Waits for the next item.
+fn start<T, E, F>(queue: &Mutex<Queue<F>>) -> Option<Started<T, E>>
+where
+    F: FnMut() -> Result<Option<T>, E>,
+{
+    let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+    let ended = queue.ended || queue.permits.recv().is_err();
+    (!ended).then(|| queue.start())
+}
+
+/// The next item, if it is there at once.
+fn try_start<T, E, F>(queue: &Mutex<Queue<F>>) -> Option<Started<T, E>>
+where
+    F: FnMut() -> Result<Option<T>, E>,
+{
+    let mut queue = queue.try_lock().ok()?;
+    let ended = queue.ended || queue.permits.try_recv().is_err();
+    (!ended).then(|| queue.start())
+}
+
+fn finish<T, R, E>((place, item): Started<T, E>, work: &impl Fn(T) -> R) -> Option<(u64, Result<R, E>)> {
+    Some((place, item.transpose()?.map(work)))
+}
+
 fn run<T, R, E, F>(queue: &Mutex<Queue<F>>, work: &impl Fn(T) -> R, results: &Sender<(u64, Result<R, E>)>)
 where
     F: FnMut() -> Result<Option<T>, E>,
 {
-    loop {
-        let (place, item) = {
-            let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-            if queue.ended || queue.permits.recv().is_err() {
-                return;
-            }
-            let item = (queue.next)();
-            queue.ended = !matches!(item, Ok(Some(_)));
-            queue.started += 1;
-            (queue.started - 1, item)
-        };
-        let result = match item {
-            Ok(None) => return,
-            Ok(Some(item)) => Ok(work(item)),
-            Err(error) => Err(error),
-        };
-        if results.send((place, result)).is_err() {
+    while let Some(result) = start(queue).and_then(|started| finish(started, work)) {
+        if results.send(result).is_err() {
             return;
         }
     }

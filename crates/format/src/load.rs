@@ -6,13 +6,16 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use reweave_trace::{Builder, Repairs, Trace};
+use reweave_trace::{Builder, Renaming, Repairs, Trace};
 
 use crate::error::Malformed;
+use crate::huge;
 use crate::in_order::in_order;
 use crate::mapped::Mapped;
 use crate::source::{Block, Cut, Source};
@@ -122,16 +125,23 @@ pub(crate) fn unknown_lines(tally: &Tally) -> Option<String> {
     })
 }
 
-/// Large enough that names which recur are few per block, small enough that a block and its trace stay in cache.
-const BLOCK_BYTES: usize = 4 << 20;
-
-/// About how many bytes an event takes, so that most of a block's events find room set aside.
-const LIKELY_EVENT_BYTES: usize = 24;
+/// Large enough that starting on a block costs nothing, small enough that its events stay in cache and that no job is left
+/// with much more than the others in the end.
+const BLOCK_BYTES: usize = 1 << 20;
 
 struct Load<'a> {
     path: &'a Path,
     options: &'a LoadOptions<'a>,
     total: Option<u64>,
+}
+
+/// Blocks parsed apart from others, one after another: what is known by name stays known, and its memory is used again.
+#[derive(Default)]
+struct Part<P> {
+    parser: P,
+    builder: Builder,
+    /// The ids of `builder` as those of the whole.
+    ids: Renaming,
 }
 
 /// What a reader hands on.
@@ -198,7 +208,7 @@ impl Load<'_> {
     }
 
     /// Parses block after block, in parallel where that is worth it.
-    fn blocks<P: Default>(
+    fn blocks<P: Default + Send>(
         &self,
         mut source: Source<'_>,
         cut: Cut,
@@ -216,25 +226,45 @@ impl Load<'_> {
             let mut parser = P::default();
             while let Some(block) = source.next(cut).map_err(Error::io)? {
                 parse(&mut parser, &block, &mut builder, &mut tally).map_err(|d| d.in_file(self.path))?;
+                self.make_room(block.extent(), &mut builder);
                 progress();
             }
             return Ok((builder, tally));
         }
+        let parts = Mutex::new(Vec::<Part<P>>::new());
+        let parts = || parts.lock().unwrap_or_else(PoisonError::into_inner);
         let work = |block: Block<'_>| {
-            let events = block.bytes.len() / LIKELY_EVENT_BYTES;
-            let (mut builder, mut tally) = (Builder::with_capacity(events), Tally::default());
-            let parsed = parse(&mut P::default(), &block, &mut builder, &mut tally);
-            (parsed, builder, tally)
+            let (mut part, mut tally) = (parts().pop().unwrap_or_default(), Tally::default());
+            part.builder.forget_events();
+            let parsed = parse(&mut part.parser, &block, &mut part.builder, &mut tally);
+            (parsed, block.extent(), part, tally)
         };
         let next = || source.next(cut).map_err(Error::io);
-        in_order(jobs, next, work, |(parsed, next, lines)| {
+        in_order(jobs, next, work, |(parsed, extent, mut part, lines)| {
             parsed.map_err(|defect| tally.locate(defect).in_file(self.path))?;
-            builder.append(&next).map_err(|source| Error::Limit { path: self.path.to_owned(), source })?;
+            builder
+                .append(&part.builder, &mut part.ids)
+                .map_err(|source| Error::Limit { path: self.path.to_owned(), source })?;
             tally.append(&lines).map_err(|defect| defect.in_file(self.path))?;
+            parts().push(part);
+            self.make_room(extent, &mut builder);
             progress();
             Ok(())
         })?;
         Ok((builder, tally))
+    }
+
+    /// Once the first block is read, sets memory aside for as many events as there will be if all blocks are like it.
+    fn make_room(&self, block: Range<u64>, builder: &mut Builder) {
+        let (0, Some(total), 1..) = (block.start, self.total, block.end) else { return };
+        let left = total.saturating_sub(block.end);
+        let events = u128::from(left) * builder.len() as u128 / u128::from(block.end);
+        // One in a hundred more, for lines that are shorter. Without the memory, columns grow as they are filled.
+        if let Ok(events) = u32::try_from(events + events / 100)
+            && builder.try_reserve(events as usize).is_ok()
+        {
+            builder.reserved().into_iter().for_each(huge::ask);
+        }
     }
 
     fn jobs(&self) -> usize {

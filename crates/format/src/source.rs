@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, Cursor, Read};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -26,6 +27,13 @@ pub(crate) struct Block<'a> {
     pub(crate) bytes: Cow<'a, [u8]>,
     /// Where it is in the (uncompressed) input.
     pub(crate) offset: u64,
+}
+
+impl Block<'_> {
+    /// Which part of the input it is.
+    pub(crate) fn extent(&self) -> Range<u64> {
+        self.offset..self.offset + self.bytes.len() as u64
+    }
 }
 
 /// An input that is in memory as a whole, or comes bit by bit. Memory for the latter is bounded by a block and a line.

@@ -66,6 +66,13 @@ impl Columns {
     }
 }
 
+/// Which id each name of one builder has in another that it was appended to.
+#[derive(Clone, Default, Debug)]
+pub struct Renaming {
+    sites: Vec<u32>,
+    spaces: [Vec<u32>; Space::ALL.len()],
+}
+
 /// Takes events in observed order, and makes a [`Trace`] of them if they can have been observed.
 #[derive(Clone, Default, Debug)]
 pub struct Builder {
@@ -208,7 +215,7 @@ impl Builder {
         threads.clear();
         targets.clear();
         sites.clear();
-        self.values = Values::default();
+        self.values.forget();
         self.calling.clear();
     }
 
@@ -298,29 +305,29 @@ impl Builder {
             && aimed
     }
 
-    /// Appends the events of `block`, which were built apart, as if they had been pushed here.
-    pub fn append(&mut self, block: &Builder) -> Result<(), Error> {
+    /// Appends the events of `block`, which were built apart, as if they had been pushed here. `ids` belongs to `block`:
+    /// where that goes on with other events, as it can after [`Builder::forget_events`], only its new names are looked up.
+    pub fn append(&mut self, block: &Builder, ids: &mut Renaming) -> Result<(), Error> {
         if self.len() + block.len() >= u32::MAX as usize {
             return Err(Error::TooMany { what: "events" });
         }
         self.claim(block.capabilities);
-        let sites = self.names.sites.absorb(&block.names.sites)?;
-        let mut spaces: [Vec<u32>; Space::ALL.len()] = Default::default();
+        self.names.sites.absorb(&block.names.sites, &mut ids.sites)?;
         for space in Space::ALL {
-            spaces[space as usize] = self.names.space_mut(space).absorb(block.names.space(space))?;
+            let names = block.names.space(space);
+            self.names.space_mut(space).absorb(names, &mut ids.spaces[space as usize])?;
         }
         self.values.append(self.len(), &block.columns.kinds, &block.values)?;
-        let (columns, threads) = (&block.columns, &spaces[Space::Thread as usize]);
+        let (columns, threads) = (&block.columns, &ids.spaces[Space::Thread as usize]);
         self.columns.kinds.extend_from_slice(&columns.kinds);
-        for thread in columns.threads.iter() {
-            self.columns.threads.push(ThreadId(threads[thread.index()]));
+        self.columns.threads.append(&columns.threads, threads);
+        self.columns.sites.extend(columns.sites.iter().map(|site| SiteId(ids.sites[site.index()])));
+        let mut tables: [&[u32]; Kind::ALL.len()] = [&[0]; _];
+        for (table, kind) in tables.iter_mut().zip(Kind::ALL) {
+            *table = kind.space().map_or(&[0], |space| &ids.spaces[space as usize]);
         }
-        self.columns.sites.extend(columns.sites.iter().map(|site| SiteId(sites[site.index()])));
-        self.columns.targets.extend(
-            columns.kinds.iter().zip(&columns.targets).map(|(kind, &target)| {
-                kind.space().map_or(0, |space| spaces[space as usize][target as usize])
-            }),
-        );
+        let targets = columns.kinds.iter().zip(&columns.targets);
+        self.columns.targets.extend(targets.map(|(&kind, &target)| tables[kind as usize][target as usize]));
         Ok(())
     }
 

@@ -40,7 +40,7 @@ mod trace;
 mod value;
 mod wellformed;
 
-pub use build::{Batch, Builder, Rows};
+pub use build::{Batch, Builder, Renaming, Rows};
 pub use capability::Capabilities;
 pub use context::Contexts;
 pub use core::{Core, NotACore};

@@ -224,14 +224,15 @@ impl Table {
         (0..self.len() as u32).map(|id| self.get(id))
     }
 
-    /// Adds every name of `other`; entry i of the answer is the number here of its i-th name.
-    pub(crate) fn absorb(&mut self, other: &Table) -> Result<Vec<u32>, Error> {
-        (0..other.len() as u32)
-            .map(|id| match other.kept(id) {
-                Name::Number(number) => self.intern_number(number),
-                Name::Text(name) => self.intern(name),
-            })
-            .collect()
+    /// Adds the names of `other` that `ids` lacks, which has the number here of each of its names.
+    pub(crate) fn absorb(&mut self, other: &Table, ids: &mut Vec<u32>) -> Result<(), Error> {
+        for id in ids.len()..other.len() {
+            ids.push(match other.kept(id as u32) {
+                Name::Number(number) => self.intern_number(number)?,
+                Name::Text(name) => self.intern(name)?,
+            });
+        }
+        Ok(())
     }
 }
 

@@ -48,6 +48,20 @@ impl ThreadColumn {
         }
     }
 
+    /// Appends `other`, whose threads have their numbers here in `ids`.
+    pub(crate) fn append(&mut self, other: &ThreadColumn, ids: &[u32]) {
+        match (&mut *self, other) {
+            (ThreadColumn::Narrow(column), ThreadColumn::Narrow(other)) if ids.len() <= 256 => {
+                if let Some(ids) = narrow(ids) {
+                    column.extend(other.iter().map(|&thread| ids[usize::from(thread)]));
+                    return;
+                }
+            }
+            _ => {}
+        }
+        self.widen().extend(other.iter().map(|thread| ids[thread.index()]));
+    }
+
     /// Makes room for exactly `events` more.
     pub(crate) fn try_reserve_exact(&mut self, events: usize) -> Result<(), TryReserveError> {
         match self {
@@ -96,6 +110,15 @@ impl ThreadColumn {
             }
         }
     }
+}
+
+/// Up to 256 ids as bytes, if they are small enough.
+fn narrow(ids: &[u32]) -> Option<[u8; 256]> {
+    let mut narrow = [0; 256];
+    for (narrow, &id) in narrow.iter_mut().zip(ids) {
+        *narrow = u8::try_from(id).ok()?;
+    }
+    Some(narrow)
 }
 
 /// The threads of some events.

@@ -181,6 +181,13 @@ impl Values {
         *self = Values::default();
     }
 
+    /// Drops every event's values and keeps the memory.
+    pub(crate) fn forget(&mut self) {
+        self.pool = Pool::default();
+        self.column.clear();
+        self.pairs.clear();
+    }
+
     /// Appends the values of event number `event`, an update or not.
     #[inline]
     pub(crate) fn push(&mut self, event: usize, update: bool, values: EventValues) {

@@ -1,7 +1,7 @@
 //! What makes a trace ill formed, and what a repair makes of it.
 
 use reweave_testkit::{Rng, parse_raw, show};
-use reweave_trace::{Builder, Defect, Error, Event, EventId, EventValues, Kind, Op, SiteId, Trace};
+use reweave_trace::{Builder, Defect, Error, Event, EventId, EventValues, Kind, Op, Renaming, SiteId, Trace};
 
 /// The first defect of a trace and where it is; after a repair, every defect with its count and first place, and
 /// the operations that are left (`-` where one was dropped).
@@ -184,6 +184,7 @@ fn blocks_built_apart_make_the_same_trace() {
     for seed in 0..2_000 {
         let mut rng = Rng::new(seed);
         let (mut whole, mut joined, mut block) = (Builder::new(), Builder::new(), Builder::new());
+        let (mut ids, mut other) = (Renaming::default(), (Builder::new(), Renaming::default()));
         for _ in 0..rng.below(30) {
             let kind = Kind::ALL[rng.below(Kind::ALL.len())];
             let (thread, name) = (["a", "b", "c"][rng.below(3)], ["x", "y", "z"][rng.below(3)]);
@@ -197,10 +198,16 @@ fn blocks_built_apart_make_the_same_trace() {
                 builder.push(Event { thread, op: Op::new(kind, target), site }, values).unwrap();
             }
             if rng.chance(20) {
-                joined.append(&std::mem::take(&mut block)).unwrap();
+                joined.append(&block, &mut ids).unwrap();
+                block.forget_events();
+            }
+            // Another block, or the same one, which keeps its names, goes on.
+            if block.is_empty() && rng.chance(50) {
+                std::mem::swap(&mut block, &mut other.0);
+                std::mem::swap(&mut ids, &mut other.1);
             }
         }
-        joined.append(&block).unwrap();
+        joined.append(&block, &mut ids).unwrap();
         let (whole, joined) = (whole.repair().unwrap(), joined.repair().unwrap());
         assert_eq!(whole.1, joined.1);
         assert_eq!(show(&whole.0), show(&joined.0));

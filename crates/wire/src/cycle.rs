@@ -27,6 +27,21 @@ impl Rows<'_> {
     }
 }
 
+/// Events of a thread that it is likely to repeat: the last round that it went, wherever it has been since.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Round<'c> {
+    pub(crate) targets: &'c [u32],
+    pub(crate) sites: &'c [u32],
+}
+
+impl Round<'_> {
+    /// Whether `thread` is where it was at the end of the round.
+    fn ends_at(&self, thread: &Thread) -> bool {
+        let (Some(&site), Some(before)) = (self.sites.last(), self.sites.len().checked_sub(2)) else { return false };
+        thread.place() == (key(self.sites[before], site), site)
+    }
+}
+
 /// How many events are followed before the thread's way back is measured from a new place.
 const FIRST_TRY: usize = 64;
 
@@ -37,9 +52,18 @@ const SHORTEST: usize = 16;
 const STRETCH: usize = 64;
 
 impl Predictor {
-    /// Fills `rows` with events that are all as expected: the same as [`Predictor::follow`] for each.
-    pub(crate) fn follow_all(&mut self, thread: &mut Thread, rows: &mut Rows<'_>) {
+    /// Fills `rows` with events that are all as expected: the same as [`Predictor::follow`] for each. Answers with the
+    /// length of the round that it ends with, if it found one; `last` is the one that an earlier call found.
+    pub(crate) fn follow_all(
+        &mut self,
+        thread: &mut Thread,
+        rows: &mut Rows<'_>,
+        last: Round<'_>,
+    ) -> Option<usize> {
         let count = rows.ops.len();
+        if count >= 2 * last.sites.len() && last.ends_at(thread) && self.goes_on(thread, rows, last).is_some() {
+            return Some(last.sites.len());
+        }
         let (mut start, mut from) = (0, thread.place());
         let mut tries = if count < SHORTEST { count } else { FIRST_TRY };
         for i in 0..count {
@@ -47,15 +71,36 @@ impl Predictor {
             let (at, period) = (i + 1, i + 1 - start);
             if thread.place() == from {
                 if count - at >= period && self.goes_round(thread, rows, start..at).is_some() {
-                    return self.go_round(thread, rows, start..at);
+                    self.go_round(thread, &mut rows.part(start..count), period, 2 * period);
+                    return Some(period);
                 }
                 // Whatever is in the way is likely to be there in the next round as well.
-                return self.follow_each(thread, rows, at);
+                self.follow_each(thread, rows, at);
+                return None;
             }
             if period == tries {
                 (start, from, tries) = (at, thread.place(), 2 * tries);
             }
         }
+        None
+    }
+
+    /// Fills `rows`, at least two rounds, with a round that starts where `last` ended, if that repeats.
+    fn goes_on(&mut self, thread: &mut Thread, rows: &mut Rows<'_>, last: Round<'_>) -> Option<()> {
+        let (period, turns) = (last.sites.len(), rows.ops.len().div_ceil(last.sites.len()));
+        self.repeats(thread, last, rows.targets, turns)?;
+        rows.sites[..period].copy_from_slice(last.sites);
+        let mut before = thread.site;
+        for (op, &site) in rows.ops.iter_mut().zip(last.sites) {
+            *op = self.places[slot(key(before, site))].op;
+            before = site;
+        }
+        let (targets, next) = rows.targets.split_at_mut(period);
+        for ((next, &target), &older) in next.iter_mut().zip(&*targets).zip(last.targets) {
+            *next = target.wrapping_add(target.wrapping_sub(older));
+        }
+        self.go_round(thread, rows, period, period);
+        Some(())
     }
 
     fn follow_each(&mut self, thread: &mut Thread, rows: &mut Rows<'_>, start: usize) {
@@ -64,17 +109,23 @@ impl Predictor {
         }
     }
 
-    /// Whether the events that follow repeat those of `round`, after which their thread is where it was before, with
-    /// targets that grow by equal steps, so that nothing else changes. Leaves the targets of the next round behind it.
+    /// Whether the events that follow repeat those of `round`. Leaves the targets of the next round behind it.
     fn goes_round(&self, thread: &Thread, rows: &mut Rows<'_>, round: Range<usize>) -> Option<()> {
-        let (period, turns) = (round.len(), (rows.ops.len() - round.end).div_ceil(round.len()));
+        let turns = (rows.ops.len() - round.end).div_ceil(round.len());
         let sites = &rows.sites[round.clone()];
-        let (targets, next) = rows.targets[round.start..].split_at_mut(period);
+        let (targets, next) = rows.targets[round.start..].split_at_mut(round.len());
+        self.repeats(thread, Round { targets, sites }, next, turns)
+    }
+
+    /// Whether the next `turns` repeat `round`, after which their thread is where it was before, with targets that grow by
+    /// equal steps, so that nothing else changes. Puts the targets of the first turn in `next`.
+    fn repeats(&self, thread: &Thread, round: Round<'_>, next: &mut [u32], turns: usize) -> Option<()> {
+        let Round { targets, sites } = round;
         let mut before = *sites.last()?;
         // One ahead, so that each place is compared with the site that follows it.
         let followers = sites.iter().skip(1).chain(sites.first());
         let (mut last, mut repeats) = (LastTargets::new(thread), true);
-        for (((&site, &target), next), &follower) in sites.iter().zip(&*targets).zip(next).zip(followers) {
+        for (((&site, &target), next), &follower) in sites.iter().zip(targets).zip(next).zip(followers) {
             let key = key(before, site);
             let place = &self.places[slot(key)];
             before = site;
@@ -96,19 +147,19 @@ impl Predictor {
         least >= 0 && most <= i64::from(u32::MAX) && (fresh < least || fresh > most)
     }
 
-    /// Continues the events of `round`, the targets of whose next round are there, to the end of `rows`.
-    fn go_round(&mut self, thread: &mut Thread, rows: &mut Rows<'_>, round: Range<usize>) {
-        let (period, count) = (round.len(), rows.ops.len() - round.end);
-        let (sites, targets) = (&mut rows.sites[round.start..], &mut rows.targets[round.start..]);
-        repeat(&mut rows.ops[round.start..], period);
+    /// Continues the first `period` events of `rows`, the targets of whose next round are there. Events from `settled` on have
+    /// the step that the event a round before has.
+    fn go_round(&mut self, thread: &mut Thread, rows: &mut Rows<'_>, period: usize, settled: usize) {
+        let (sites, targets) = (&mut *rows.sites, &mut *rows.targets);
+        repeat(rows.ops, period);
         repeat(sites, period);
         progress(targets, period);
         // The last round, in order of events, is what the tables remember.
-        for i in count..count + period {
+        for i in sites.len() - period..sites.len() {
             let key = key(sites[i - 1], sites[i]);
             let place = &mut self.places[slot(key)];
             let step = targets[i].wrapping_sub(targets[i - period]);
-            if step == place.step || i / period > 1 {
+            if step == place.step || i >= settled {
                 place.stride = step;
             }
             (place.step, place.target) = (step, targets[i]);
@@ -223,17 +274,20 @@ mod tests {
     #[test]
     fn a_run_is_its_events_one_by_one() {
         let mut draw = Draw(7);
-        let mut rounds = 0;
+        let (mut rounds, mut goes_on) = (0, 0);
         for case in 0..600 {
             let (body, noise) = (1 + draw.below(70), [0, 0, 9, 40][draw.below(4) as usize]);
             let (mut predictor, mut thread) = trained(&mut draw, body, noise);
             let (mut naive, mut naive_thread) = (predictor.clone(), thread);
-            for _ in 0..2 {
+            let mut last: (Vec<u32>, Vec<u32>) = Default::default();
+            for turn in 0..4 {
                 let count = draw.below(900) as usize;
                 let mut ops = vec![Op::Skip; count];
                 let (mut targets, mut sites) = (vec![0; count], vec![0; count]);
                 let mut rows = Rows { ops: &mut ops, targets: &mut targets, sites: &mut sites };
-                predictor.follow_all(&mut thread, &mut rows);
+                let round = Round { targets: &last.0, sites: &last.1 };
+                let period = predictor.follow_all(&mut thread, &mut rows, round);
+                goes_on += usize::from(period.is_some() && !last.0.is_empty());
                 for i in 0..count {
                     let expected = naive.follow(&mut naive_thread);
                     assert_eq!((ops[i], targets[i], sites[i]), expected, "case {case}, event {i} of {count}");
@@ -241,9 +295,20 @@ mod tests {
                 assert_eq!(thread, naive_thread, "case {case}");
                 assert!(predictor == naive, "case {case}: what was learned differs");
                 rounds += count / body as usize;
+                if let Some(period) = period {
+                    last = (targets[count - period..].to_vec(), sites[count - period..].to_vec());
+                }
+                // Another thread, on the same places or others, may change what is repeated.
+                if turn > 0 && draw.below(2) == 0 {
+                    let (site, op) = (draw.below(u64::from(body)), [Op::Read, Op::Write][draw.below(2) as usize]);
+                    for (predictor, mut other) in [(&mut predictor, thread), (&mut naive, naive_thread)] {
+                        let arrival = predictor.arrive(&mut other, site);
+                        predictor.learn(&mut other, arrival, op, 2 + site % 3);
+                    }
+                }
             }
         }
-        assert!(rounds > 1000);
+        assert!(rounds > 1000 && goes_on > 100, "{rounds} {goes_on}");
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use crate::chunk::Codec;
 use crate::control::{self, Control, MANY_HITS};
-use crate::cycle::Rows;
+use crate::cycle::{Round, Rows};
 use crate::group::{GROUP, GroupReader};
 use crate::lane::{LANES, Lane};
 use crate::name::NameReader;
-use crate::predict::{Predictor, Thread};
+use crate::predict::{Predictor, THREADS, Thread};
 use crate::value::{Value, ValueDecoder, ValueSink};
 use crate::varint::Input;
 use crate::{Chunk, Damaged, MAX_EVENTS, MAX_NAMES, Op, SPACES, Space};
@@ -120,24 +120,34 @@ impl Decoder {
 
         let mut streams = Streams::new(block);
         let mut hits = if count == 0 { 0 } else { streams.next_control()? };
-        let mut start = 0;
+        let (mut start, mut rounds) = (0, [const { 0..0 }; THREADS]);
         while start < count {
             let (thread, length) = streams.run().ok_or(Damaged("a run of a thread is cut short"))?;
             let end = start.checked_add(length).filter(|&end| end <= count);
             let end = end.ok_or(Damaged("the runs of threads are longer than the block"))?;
             threads[start..end].fill(thread);
             let mut state = self.predictor.resume(thread);
+            let round = &mut rounds[thread as usize % THREADS];
+            let (old_targets, targets) = targets.split_at_mut(start);
+            let (old_sites, sites) = sites.split_at_mut(start);
+            let mut last = Round {
+                targets: old_targets.get(round.clone()).unwrap_or_default(),
+                sites: old_sites.get(round.clone()).unwrap_or_default(),
+            };
             let mut rows = Rows {
                 ops: &mut ops[start..end],
-                targets: &mut targets[start..end],
-                sites: &mut sites[start..end],
+                targets: &mut targets[..length],
+                sites: &mut sites[..length],
             };
             let mut done = 0;
             while done < length {
                 let predicted = hits.min(length - done);
-                self.predictor.follow_all(&mut state, &mut rows.part(done..done + predicted));
+                let found =
+                    self.predictor.follow_all(&mut state, &mut rows.part(done..done + predicted), last);
+                last = Round::default();
                 hits -= predicted;
                 done += predicted;
+                *round = found.map_or(0..0, |period| start + done - period..start + done);
                 if done < length {
                     let (op, target, site) =
                         self.other(&mut state, &mut streams).ok_or(Damaged("an event makes no sense"))?;

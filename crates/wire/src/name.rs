@@ -307,9 +307,11 @@ impl<'b> NameReader<'b> {
         let number = state.value();
         // The lower half starts anew after the largest, and what is not announced is refused when its turn comes.
         let more = self.run.min(self.left as u64).min(u64::from(u32::MAX - state.low)) as u32;
-        self.run -= u64::from(more);
-        self.left -= more as usize;
-        state.set_lower(state.low + more);
+        if more > 0 {
+            self.run -= u64::from(more);
+            self.left -= more as usize;
+            state.set_lower(state.low + more);
+        }
         let stem = state.stem();
         let name = match entry {
             Entry::Numbered => Name { shared: stem, rest: &[], number: Some(number) },

@@ -8,7 +8,7 @@
 use crate::{Op, SPACES, Space};
 
 const PLACES: usize = 1 << 12;
-const THREADS: usize = 1 << 8;
+pub(crate) const THREADS: usize = 1 << 8;
 const FOLLOWERS: usize = 1 << 12;
 const NONE: u32 = u32::MAX;
 
@@ -25,7 +25,7 @@ pub(crate) struct Place {
     /// What `target` will change by: a step that was seen twice in a row, so that one jump costs one miss.
     pub(crate) stride: u32,
     pub(crate) step: u32,
-    op: Op,
+    pub(crate) op: Op,
     /// The space of `target`, or [`NO_SPACE`].
     pub(crate) space: u8,
     /// Whether the target is expected to be the thread's last one in its space, as for most of a loop's body.

@@ -2,7 +2,7 @@
 
 use reweave_wire::{
     Block, CHUNK_BYTES, Chunk, Codec, Columns, Decoder, Encoder, Event, Full, MAX_EVENTS, MIN_BUFFER_BYTES,
-    Op, SPACES, Space, Value, crc,
+    Name, Op, SPACES, Space, Value, crc,
 };
 
 struct Random(u64);
@@ -53,6 +53,14 @@ impl Random {
     }
 }
 
+/// The text of a name, or of the one that comes so many later in its run.
+fn spelled(name: &Name<'_>, turn: u32) -> Vec<u8> {
+    let mut text = [name.shared, name.rest].concat();
+    let number = name.number.map(|number| number + u64::from(turn));
+    text.extend(number.map(|number| number.to_string()).unwrap_or_default().bytes());
+    text
+}
+
 /// The events and names in the blocks of `bytes`.
 fn decode(bytes: &[u8]) -> (Vec<Event>, Vec<(Space, Vec<u8>)>) {
     let (mut events, mut names, mut rest) = (Vec::new(), Vec::new(), bytes);
@@ -76,12 +84,15 @@ fn decode(bytes: &[u8]) -> (Vec<Event>, Vec<(Space, Vec<u8>)>) {
             assert_eq!(op, ops[i]);
             events.push(Event { thread: threads[i], op, target: targets[i], site: sites[i], read, written });
         }
-        let mut reader = block.names();
+        let (mut reader, before) = (block.names(), names.len());
         while let Some((space, name)) = reader.next_name().unwrap() {
-            let mut text = [name.shared, name.rest].concat();
-            text.extend(name.number.map(|number| number.to_string()).unwrap_or_default().bytes());
-            names.push((space, text));
+            names.push((space, spelled(&name, 0)));
         }
+        let (mut reader, mut runs) = (block.names(), Vec::new());
+        while let Some((space, name, more)) = reader.next_run().unwrap() {
+            runs.extend((0..=more).map(|turn| (space, spelled(&name, turn))));
+        }
+        assert!(runs == names[before..], "names that come in runs are the names one by one");
         rest = after;
     }
     assert!(rest.is_empty());

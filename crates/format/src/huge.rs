@@ -1,4 +1,4 @@
-//! Large pages for large memory.
+//! Memory for much to be written, brought in at once and in large pages.
 //!
 //! Memory that is used for the first time comes from the operating system a page at a time. With pages of 4 KiB, that
 //! takes longer than decoding the events which are put there; with pages of 2 MiB, hardly any time.
@@ -23,6 +23,26 @@ pub(crate) fn ask(memory: Range<usize>) {
     // any addresses, even such as are not in use. If it is not taken, nothing changes.
     let _ = unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE) };
 }
+
+/// Has memory brought in that is about to be written from end to end: page by page, as it is written, takes longer.
+#[cfg(target_os = "linux")]
+pub(crate) fn fill(memory: Range<usize>) {
+    // Pages may be larger than that, and then the call is refused where it does not fit.
+    const PAGE: usize = 4 << 10;
+    ask(memory.clone());
+    let (start, end) = (memory.start.next_multiple_of(PAGE), memory.end / PAGE * PAGE);
+    if start >= end {
+        return;
+    }
+    #[expect(unsafe_code, reason = "a call of the operating system")]
+    // SAFETY: bringing pages in does not change what is in them, so it is sound for any addresses, even such as are not in
+    // use. If it is refused, the pages come in as they are written.
+    let _ = unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_POPULATE_WRITE) };
+}
+
+/// Elsewhere the operating system does as it likes.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn fill(_memory: Range<usize>) {}
 
 /// Elsewhere the operating system does as it likes.
 #[cfg(not(target_os = "linux"))]

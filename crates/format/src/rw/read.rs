@@ -42,7 +42,7 @@ pub(crate) fn read(bytes: &[u8], jobs: usize) -> Result<Read, Malformed> {
     if let Some((_, names)) = &scan.names {
         whole.expect(names);
     }
-    whole.builder.reserved().into_iter().for_each(huge::ask);
+    whole.builder.reserved().into_iter().for_each(huge::fill);
     let workers = jobs.min(scan.blocks.len());
     if workers <= 1 {
         let mut worker = Worker::new(bytes);
@@ -227,7 +227,7 @@ impl<'b> Whole<'b> {
         // The memory for values is set aside with the first one.
         let [.., values] = self.builder.reserved();
         if values != self.values {
-            huge::ask(values.clone());
+            huge::fill(values.clone());
             self.values = values;
         }
         Ok(())

@@ -45,7 +45,7 @@ pub struct Closed {
 #[derive(Debug)]
 pub struct Encoder<B> {
     lanes: Lanes<B>,
-    names: NameEncoder,
+    name_encoder: NameEncoder,
     predictor: Predictor,
     values: ValueEncoder,
     plan: Plan,
@@ -57,6 +57,7 @@ pub struct Encoder<B> {
     defined: [u32; SPACES],
     first_event: u64,
     events: usize,
+    names: usize,
     /// How many more events fit for certain.
     room: usize,
     hits: u32,
@@ -71,7 +72,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Encoder<B> {
     pub fn new(buffer: B) -> Encoder<B> {
         Encoder {
             lanes: Lanes::new(buffer),
-            names: NameEncoder::new(),
+            name_encoder: NameEncoder::new(),
             predictor: Predictor::new(),
             values: ValueEncoder::new(),
             plan: Plan::default(),
@@ -81,6 +82,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Encoder<B> {
             defined: [0; SPACES],
             first_event: 0,
             events: 0,
+            names: 0,
             room: 0,
             hits: 0,
             thread: 0,
@@ -108,13 +110,15 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Encoder<B> {
         self.define_name(space, &Name::number(number))
     }
 
+    #[inline]
     fn define_name(&mut self, space: Space, name: &Name<'_>) -> Result<u32, Full> {
         let id = self.defined[space as usize];
-        if self.names() >= MAX_NAMES || !self.lanes.has_room_for_names(NameEncoder::bound(name)) {
+        if self.names >= MAX_NAMES || !self.lanes.has_room_for_names(NameEncoder::bound(name)) {
             return Err(Full);
         }
         self.defined[space as usize] = id.checked_add(1).ok_or(Full)?;
-        self.names.put(&mut self.lanes, space, name);
+        self.names += 1;
+        self.name_encoder.put(&mut self.lanes, space, name);
         Ok(id)
     }
 
@@ -254,7 +258,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Encoder<B> {
 
     /// How many names the block has.
     pub fn names(&self) -> usize {
-        self.defined.iter().zip(&self.base).map(|(now, before)| (now - before) as usize).sum()
+        self.names
     }
 
     /// How many names each space has.
@@ -269,7 +273,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Encoder<B> {
 
     /// Writes what is left to write to the streams.
     fn end_streams(&mut self) -> Codec {
-        self.names.flush(&mut self.lanes);
+        self.name_encoder.flush(&mut self.lanes);
         if self.plan.packs() {
             self.end_group();
             if !self.valued {
@@ -326,7 +330,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Encoder<B> {
         self.room = 0;
         self.base = self.defined;
         self.lanes.clear();
-        self.names.clear();
+        self.name_encoder.clear();
+        self.names = 0;
         self.begin_events();
     }
 

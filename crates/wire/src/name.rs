@@ -103,6 +103,12 @@ impl State {
         self.stem.get(..usize::from(self.kept)).unwrap_or_default()
     }
 
+    /// Whether what is kept is `stem`; most often both are empty, which takes no comparison.
+    #[inline]
+    fn has_stem(&self, stem: &[u8]) -> bool {
+        usize::from(self.kept) == stem.len() && (stem.is_empty() || self.stem() == stem)
+    }
+
     /// Replaces all but the first `shared` bytes of the stem.
     fn set_stem(&mut self, shared: usize, rest: &[u8]) {
         let room = self.stem.get_mut(shared..).unwrap_or_default();
@@ -163,13 +169,14 @@ impl NameEncoder {
     }
 
     /// Writes a name whose stem is all in `rest`.
+    #[inline]
     pub(crate) fn put<B>(&mut self, lanes: &mut Lanes<B>, space: Space, name: &Name<'_>)
     where
         B: AsRef<[u8]> + AsMut<[u8]>,
     {
         let state = &self.states[space as usize];
         match name.number {
-            Some(number) if state.whole && state.stem() == name.rest => self.put_number(lanes, space, number),
+            Some(number) if state.whole && state.has_stem(name.rest) => self.put_number(lanes, space, number),
             number => {
                 self.enter(lanes, space);
                 let state = &mut self.states[space as usize];
@@ -188,6 +195,7 @@ impl NameEncoder {
         }
     }
 
+    #[inline]
     fn put_number<B>(&mut self, lanes: &mut Lanes<B>, space: Space, number: u64)
     where
         B: AsRef<[u8]> + AsMut<[u8]>,

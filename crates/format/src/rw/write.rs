@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use reweave_trace::{Capabilities, ContextId, Event, Kind, Name, Names, Space, ThreadId, Value};
+use reweave_trace::{Capabilities, ContextId, Event, Kind, Name, Names, Space, Table, ThreadId, Value};
 use reweave_wire::{Chunk, Claims, Closed, Encoder, End, FileHeader, FooterEncoder, Full, SPACES, VERSION};
 
 use super::codes;
@@ -68,45 +68,46 @@ impl<W: Write> Writer<W> {
         self.encoder.choose(Some(codec));
     }
 
-    /// The file's id of the trace's `id`.
+    /// The file's id of the trace's `id`, whose name is in `names`.
     #[inline]
-    fn id<'n>(
-        &mut self,
-        space: reweave_wire::Space,
-        id: u32,
-        name: impl FnOnce() -> Name<'n>,
-    ) -> Result<u32, Error> {
+    fn id(&mut self, space: reweave_wire::Space, id: u32, names: &Table) -> Result<u32, Error> {
         match self.ids[space as usize].get(id as usize) {
             Some(&known) if known != NONE => Ok(known),
-            _ => {
-                let new = self.define(space, name())?;
-                let ids = &mut self.ids[space as usize];
-                if ids.len() <= id as usize {
-                    ids.resize(id as usize + 1, NONE);
-                }
-                ids[id as usize] = new;
-                Ok(new)
-            }
+            // The rare case apart, so that ids pass in registers.
+            _ => match self.new_id(space, id, names) {
+                Some(new) => Ok(new),
+                None => self.new_id_in_next(space, id, names),
+            },
         }
     }
 
-    fn define(&mut self, space: reweave_wire::Space, name: Name<'_>) -> Result<u32, Error> {
-        if let Ok(id) = self.try_define(space, name) {
+    /// A new id for a name, if the block has room for it.
+    fn new_id(&mut self, space: reweave_wire::Space, id: u32, names: &Table) -> Option<u32> {
+        let new = match names.kept(id) {
+            Name::Number(number) => self.encoder.define_number(space, number),
+            Name::Text(text) => self.encoder.define(space, text.as_bytes()),
+        };
+        let (new, ids) = (new.ok()?, &mut self.ids[space as usize]);
+        if ids.len() <= id as usize {
+            // All at once, where all names are known.
+            ids.resize(names.len().max(id as usize + 1), NONE);
+        }
+        ids[id as usize] = new;
+        Some(new)
+    }
+
+    #[cold]
+    fn new_id_in_next(&mut self, space: reweave_wire::Space, id: u32, names: &Table) -> Result<u32, Error> {
+        self.close()?;
+        self.new_id(space, id, names).ok_or_else(|| too_long(names.get(id)))
+    }
+
+    fn define(&mut self, space: reweave_wire::Space, name: &str) -> Result<u32, Error> {
+        if let Ok(id) = self.encoder.define(space, name.as_bytes()) {
             return Ok(id);
         }
         self.close()?;
-        self.try_define(space, name).map_err(|Full| {
-            let message = "a name does not fit a block";
-            Error::io(io::Error::new(io::ErrorKind::InvalidInput, message))
-        })
-    }
-
-    #[inline]
-    fn try_define(&mut self, space: reweave_wire::Space, name: Name<'_>) -> Result<u32, Full> {
-        match name {
-            Name::Number(number) => self.encoder.define_number(space, number),
-            Name::Text(text) => self.encoder.define(space, text.as_bytes()),
-        }
+        self.encoder.define(space, name.as_bytes()).map_err(|Full| too_long(name))
     }
 
     // Inlined, and the rare case apart, so that values pass in registers.
@@ -128,7 +129,7 @@ impl<W: Write> Writer<W> {
     }
 
     fn define_text(&mut self, text: &str) -> Result<u32, Error> {
-        let id = self.define(reweave_wire::Space::Text, Name::Text(text))?;
+        let id = self.define(reweave_wire::Space::Text, text)?;
         self.text_bytes += text.len() + size_of::<(String, u32)>();
         if self.text_bytes > MAX_TEXT_BYTES {
             self.texts.clear();
@@ -164,7 +165,7 @@ impl<W: Write> Writer<W> {
             next = parent;
         }
         for (context, parent, site) in unknown.into_iter().rev() {
-            let site = self.id(reweave_wire::Space::Site, site.0, || names.sites.get(site.0))?;
+            let site = self.id(reweave_wire::Space::Site, site.0, &names.sites)?;
             let parent = self.contexts.id(parent).unwrap_or(0);
             self.contexts.define(context, parent, site);
         }
@@ -197,6 +198,11 @@ impl<W: Write> Writer<W> {
     }
 }
 
+fn too_long(name: &str) -> Error {
+    let message = format!("a name of {} bytes does not fit a block", name.len());
+    Error::io(io::Error::new(io::ErrorKind::InvalidInput, message))
+}
+
 impl<W: Write> TraceWriter for Writer<W> {
     #[inline]
     fn event(
@@ -208,17 +214,16 @@ impl<W: Write> TraceWriter for Writer<W> {
     ) -> Result<(), Error> {
         let kind: Kind = event.op.kind();
         let (thread, site) = (event.thread.0, event.site.0);
-        let thread_id =
-            self.id(reweave_wire::Space::Thread, thread, || names.space(Space::Thread).kept(thread))?;
+        let thread_id = self.id(reweave_wire::Space::Thread, thread, names.space(Space::Thread))?;
         let mut target = event.op.target();
         if let Some(space) = kind.space() {
-            target = self.id(codes::space(space), target, || names.space(space).kept(target))?;
+            target = self.id(codes::space(space), target, names.space(space))?;
         }
         let event = reweave_wire::Event {
             thread: thread_id,
             op: codes::op(kind),
             target,
-            site: self.id(reweave_wire::Space::Site, site, || names.sites.kept(site))?,
+            site: self.id(reweave_wire::Space::Site, site, &names.sites)?,
             read: self.value(read)?,
             written: self.value(written)?,
         };

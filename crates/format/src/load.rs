@@ -1,7 +1,8 @@
 //! The way from a file, in any format, to a trace.
 //!
-//! Text is cut into blocks at ends of lines. Each block is parsed on its own, with names of its own, and then appended to
-//! those before it: so the trace is the same for any number of jobs. One job parses straight into the trace.
+//! Text is cut into blocks at ends of lines. Whoever parses blocks has names of their own, which last from block to block,
+//! and what was parsed is appended to what comes before it: so the trace is the same for any number of jobs. One job
+//! parses straight into the trace.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -61,34 +62,37 @@ pub fn load(path: &Path, options: &LoadOptions<'_>) -> Result<Loaded, Error> {
     if path.as_os_str() == "-" {
         let path = Path::new("standard input");
         let source = Source::from_reader(io::stdin(), BLOCK_BYTES).map_err(|e| Error::io(e).in_file(path))?;
-        return Load { path, options, total: None }.run(source);
+        return Load { path, options, total: None, serial: SERIAL_BYTES }.run(source);
     }
     let file = File::open(path).map_err(io_error)?;
     let about = file.metadata().map_err(io_error)?;
     if !about.is_file() {
         let source = Source::from_reader(file, BLOCK_BYTES).map_err(io_error)?;
-        return Load { path, options, total: None }.run(source);
+        return Load { path, options, total: None, serial: SERIAL_BYTES }.run(source);
     }
     let mapped = Mapped::new(&file, about.len()).map_err(io_error)?;
     let source = Source::from_bytes(&mapped, BLOCK_BYTES).map_err(io_error)?;
-    Load { path, options, total: Some(about.len()) }.run(source)
+    Load { path, options, total: Some(about.len()), serial: SERIAL_BYTES }.run(source)
 }
 
 /// Loads the trace in `bytes` as if it were the content of a file called `name`.
 pub fn load_bytes(name: &str, bytes: &[u8], options: &LoadOptions<'_>) -> Result<Loaded, Error> {
-    load_blocks(name, bytes, BLOCK_BYTES, options)
+    let path = Path::new(name);
+    let source = Source::from_bytes(bytes, BLOCK_BYTES).map_err(|e| Error::io(e).in_file(path))?;
+    Load { path, options, total: Some(bytes.len() as u64), serial: SERIAL_BYTES }.run(source)
 }
 
 /// Decodes the events in `bytes` as [`load_bytes`] does, without the check that they make up a trace.
 pub fn decode_bytes(name: &str, bytes: &[u8], options: &LoadOptions<'_>) -> Result<Builder, Error> {
     let path = Path::new(name);
     let mut source = Source::from_bytes(bytes, BLOCK_BYTES).map_err(|e| Error::io(e).in_file(path))?;
-    let load = Load { path, options, total: Some(bytes.len() as u64) };
+    let load = Load { path, options, total: Some(bytes.len() as u64), serial: SERIAL_BYTES };
     let format = load.format(&mut source)?;
     load.parse(format, source).map(|parsed| parsed.builder).map_err(|error| error.in_file(path))
 }
 
-/// As [`load_bytes`], with blocks of about `block_bytes`.
+/// As [`load_bytes`], with blocks of about `block_bytes`, in parallel from two of them on.
+#[cfg(test)]
 pub(crate) fn load_blocks(
     name: &str,
     bytes: &[u8],
@@ -97,7 +101,7 @@ pub(crate) fn load_blocks(
 ) -> Result<Loaded, Error> {
     let path = Path::new(name);
     let source = Source::from_bytes(bytes, block_bytes).map_err(|e| Error::io(e).in_file(path))?;
-    Load { path, options, total: Some(bytes.len() as u64) }.run(source)
+    Load { path, options, total: Some(bytes.len() as u64), serial: block_bytes }.run(source)
 }
 
 /// The format asked for; else what the content says beyond doubt, what the name says, and what the content looks like.
@@ -127,12 +131,17 @@ pub(crate) fn unknown_lines(tally: &Tally) -> Option<String> {
 
 /// Large enough that starting on a block costs nothing, small enough that its events stay in cache and that no job is left
 /// with much more than the others in the end.
-const BLOCK_BYTES: usize = 1 << 20;
+const BLOCK_BYTES: usize = 1 << 19;
+
+/// Up to here another job takes longer to start than it saves.
+const SERIAL_BYTES: usize = 4 << 20;
 
 struct Load<'a> {
     path: &'a Path,
     options: &'a LoadOptions<'a>,
     total: Option<u64>,
+    /// An input of up to so many bytes that is in memory is parsed by one job.
+    serial: usize,
 }
 
 /// Blocks parsed apart from others, one after another: what is known by name stays known, and its memory is used again.
@@ -222,7 +231,7 @@ impl Load<'_> {
             }
         };
         let jobs = self.jobs();
-        if jobs == 1 || source.is_small() {
+        if jobs == 1 || source.is_within(self.serial) {
             let mut parser = P::default();
             while let Some(block) = source.next(cut).map_err(Error::io)? {
                 parse(&mut parser, &block, &mut builder, &mut tally).map_err(|d| d.in_file(self.path))?;

@@ -127,9 +127,9 @@ impl<'a> Source<'a> {
         Ok(bytes)
     }
 
-    /// Whether there is one block at most.
-    pub(crate) fn is_small(&self) -> bool {
-        matches!(self.from, From::Bytes(bytes) if bytes.len() <= self.block_bytes)
+    /// Whether it is in memory and has `limit` bytes at most.
+    pub(crate) fn is_within(&self, limit: usize) -> bool {
+        matches!(self.from, From::Bytes(bytes) if bytes.len() <= limit)
     }
 
     /// Counts the bytes of the input, compressed as it came, that were read so far.

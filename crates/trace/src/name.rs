@@ -226,11 +226,20 @@ impl Table {
 
     /// Adds the names of `other` that `ids` lacks, which has the number here of each of its names.
     pub(crate) fn absorb(&mut self, other: &Table, ids: &mut Vec<u32>) -> Result<(), Error> {
-        for id in ids.len()..other.len() {
-            ids.push(match other.kept(id as u32) {
-                Name::Number(number) => self.intern_number(number)?,
-                Name::Text(name) => self.intern(name)?,
-            });
+        let mut numbers = [0; AT_ONCE];
+        while ids.len() < other.len() {
+            // Numbers, of which there may be many, are looked up together.
+            let new = &other.entries[ids.len()..];
+            let count = new
+                .iter()
+                .zip(&mut numbers)
+                .map_while(|(entry, room)| Some(*room = entry.get().ok()?))
+                .count();
+            if count > 0 {
+                self.intern_numbers(&numbers[..count], |id| ids.push(id))?;
+            } else {
+                ids.push(self.intern(other.get(ids.len() as u32))?);
+            }
         }
         Ok(())
     }
@@ -245,7 +254,9 @@ fn is_text(entries: &[Entry], text: &str, id: u32, name: &str) -> bool {
 /// Whether `id` stands for the number `wanted`, spelled or not.
 #[inline]
 fn is_number(entries: &[Entry], text: &str, id: u32, wanted: u64) -> bool {
-    entries[id as usize].get().map_or_else(|range| number(&text[range]) == Some(wanted), |number| number == wanted)
+    entries[id as usize]
+        .get()
+        .map_or_else(|range| number(&text[range]) == Some(wanted), |number| number == wanted)
 }
 
 /// The least number with more digits than names that count as numbers have.
@@ -319,6 +330,39 @@ mod tests {
             }
         }
         assert!(table.iter().eq(naive));
+    }
+
+    #[test]
+    fn numbers_together_are_numbers_one_by_one() {
+        let spread = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (number % 40);
+        let numbers: Vec<u64> = (0..500).map(spread).chain(0..300).chain((100..700).map(spread)).collect();
+        let (mut one_by_one, mut together, mut absorbed) =
+            (Table::default(), Table::default(), Table::default());
+        together.expect(400);
+        let mut ids = Vec::new();
+        for numbers in numbers.chunks(77) {
+            let expected: Vec<u32> = numbers.iter().map(|&n| one_by_one.intern_number(n).unwrap()).collect();
+            let mut seen = Vec::new();
+            together.intern_numbers(numbers, |id| seen.push(id)).unwrap();
+            assert_eq!(seen, expected);
+            // A text between them, in both tables.
+            let text = format!("x{}", numbers[0]);
+            assert_eq!(one_by_one.intern(&text).unwrap(), together.intern(&text).unwrap());
+            absorbed.absorb(&one_by_one, &mut ids).unwrap();
+        }
+        assert!(together.iter().eq(one_by_one.iter()) && absorbed.iter().eq(one_by_one.iter()));
+        assert!(ids.into_iter().eq(0..one_by_one.len() as u32));
+        let mut texts = 0;
+        for id in 0..together.len() as u32 {
+            match together.clone().kept(id) {
+                Name::Number(number) => assert_eq!(number.to_string(), together.get(id)),
+                Name::Text(text) => {
+                    texts += usize::from(text.starts_with('x'));
+                    assert_eq!(text, together.get(id));
+                }
+            }
+        }
+        assert_eq!(texts, numbers.chunks(77).len());
     }
 
     #[test]

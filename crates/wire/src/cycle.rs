@@ -37,7 +37,9 @@ pub(crate) struct Round<'c> {
 impl Round<'_> {
     /// Whether `thread` is where it was at the end of the round.
     fn ends_at(&self, thread: &Thread) -> bool {
-        let (Some(&site), Some(before)) = (self.sites.last(), self.sites.len().checked_sub(2)) else { return false };
+        let (Some(&site), Some(before)) = (self.sites.last(), self.sites.len().checked_sub(2)) else {
+            return false;
+        };
         thread.place() == (key(self.sites[before], site), site)
     }
 }
@@ -61,7 +63,8 @@ impl Predictor {
         last: Round<'_>,
     ) -> Option<usize> {
         let count = rows.ops.len();
-        if count >= 2 * last.sites.len() && last.ends_at(thread) && self.goes_on(thread, rows, last).is_some() {
+        if count >= 2 * last.sites.len() && last.ends_at(thread) && self.goes_on(thread, rows, last).is_some()
+        {
             return Some(last.sites.len());
         }
         let (mut start, mut from) = (0, thread.place());
@@ -300,7 +303,8 @@ mod tests {
                 }
                 // Another thread, on the same places or others, may change what is repeated.
                 if turn > 0 && draw.below(2) == 0 {
-                    let (site, op) = (draw.below(u64::from(body)), [Op::Read, Op::Write][draw.below(2) as usize]);
+                    let (site, op) =
+                        (draw.below(u64::from(body)), [Op::Read, Op::Write][draw.below(2) as usize]);
                     for (predictor, mut other) in [(&mut predictor, thread), (&mut naive, naive_thread)] {
                         let arrival = predictor.arrive(&mut other, site);
                         predictor.learn(&mut other, arrival, op, 2 + site % 3);

@@ -323,9 +323,11 @@ impl<'b> NameReader<'b> {
         let stem = state.stem();
         let name = match entry {
             Entry::Numbered => Name { shared: stem, rest: &[], number: Some(number) },
-            Entry::Stem { shared, rest, numbered } => {
-                Name { shared: stem.get(..shared).unwrap_or_default(), rest, number: numbered.then_some(number) }
-            }
+            Entry::Stem { shared, rest, numbered } => Name {
+                shared: stem.get(..shared).unwrap_or_default(),
+                rest,
+                number: numbered.then_some(number),
+            },
         };
         Ok(Some((self.space, name, more)))
     }

@@ -229,12 +229,11 @@ impl Table {
         let mut numbers = [0; AT_ONCE];
         while ids.len() < other.len() {
             // Numbers, of which there may be many, are looked up together.
-            let new = &other.entries[ids.len()..];
-            let count = new
-                .iter()
-                .zip(&mut numbers)
-                .map_while(|(entry, room)| Some(*room = entry.get().ok()?))
-                .count();
+            let new = other.entries[ids.len()..].iter().map_while(|entry| entry.get().ok());
+            let mut count = 0;
+            for (room, number) in numbers.iter_mut().zip(new) {
+                (*room, count) = (number, count + 1);
+            }
             if count > 0 {
                 self.intern_numbers(&numbers[..count], |id| ids.push(id))?;
             } else {

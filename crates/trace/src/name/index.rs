@@ -81,9 +81,9 @@ impl Index {
             room *= 2;
         }
         // Zeros are written, not asked for: pages that are read before they are written cost twice.
-        let mut slots = Vec::with_capacity(room);
-        slots.resize(room, 0);
-        let old = std::mem::replace(&mut self.slots, slots);
+        let mut old = Vec::with_capacity(room);
+        old.extend(std::iter::repeat_n(0, room));
+        std::mem::swap(&mut self.slots, &mut old);
         for slot in old.into_iter().filter(|&slot| slot != 0) {
             if let Err(free) = self.probe((slot >> 32) as u32, |_| false) {
                 self.slots[free] = slot;

@@ -51,10 +51,10 @@ pub(super) fn number(name: &str) -> Option<u64> {
 /// are found in the same cache line.
 #[inline]
 pub(super) fn hash(seed: u64, number: u64) -> u32 {
-    let group = number / GROUP as u64 ^ seed;
+    let group = (number / GROUP as u64) ^ seed;
     let product = u128::from(group) * u128::from(SPREAD ^ seed.rotate_left(32) | 1);
     let mixed = (((product >> 64) as u64 ^ product as u64) >> 32) as u32;
-    mixed / GROUP as u32 * GROUP as u32 | number as u32 % GROUP as u32
+    (mixed / GROUP as u32 * GROUP as u32) | (number as u32 % GROUP as u32)
 }
 
 /// The ids of numbers that are small, in a column; others are known by their hash.

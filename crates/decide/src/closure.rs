@@ -109,9 +109,9 @@ pub(crate) fn close(
             Box::new(SparseChains::from_must(must.order(), &ranges))
         };
         let order = &mut *chains;
-        let edges = Vec::new();
+        let (edges, cone_grew) = (Vec::new(), false);
         let mut closure =
-            Closure { must, prepared, window: &window, claim, order, edges, meter: &mut *meter };
+            Closure { must, prepared, window: &window, claim, order, edges, cone_grew, meter: &mut *meter };
         match closure.saturate(cone) {
             Ok(()) => {
                 let cut = cone.next.iter().map(Option::is_some).collect();
@@ -146,6 +146,8 @@ struct Closure<'a, 'l> {
     order: &'a mut dyn ChainOrder,
     /// The edges inserted, with their reasons.
     edges: Vec<Step>,
+    /// Whether the cone has more events now than the window is made for.
+    cone_grew: bool,
     meter: &'a mut Meter<'l>,
 }
 
@@ -157,6 +159,9 @@ impl Closure<'_, '_> {
             let before = self.edges.len();
             self.observations()?;
             self.locks(cone)?;
+            if self.cone_grew {
+                return Err(Stop::ConeGrew);
+            }
             self.waits()?;
             self.adjacency()?;
             if self.edges.len() == before {

@@ -110,7 +110,7 @@ impl Cone {
             for section in &held {
                 for thread in (0..self.cuts.len()).map(ThreadId::from_index) {
                     let open = prepared.open_sections(section.lock, thread, self.cuts[thread.index()]);
-                    let open: Vec<Section> = open.filter(|other| section.excludes(other)).copied().collect();
+                    let open: Vec<Section> = open.filter(|other| section.excludes(other)).collect();
                     for other in open {
                         let Some(release) = other.release else {
                             return Err(Contradiction::BothOpen(*section, other));

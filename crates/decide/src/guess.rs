@@ -183,7 +183,7 @@ impl<'a> Run<'a> {
         match op {
             Op::Acquire(lock) | Op::TryAcquire(lock) | Op::SharedAcquire(lock) => {
                 if let Some(section) = self.prepared.section(lock, event) {
-                    self.open.entry(lock).or_default().push(*section);
+                    self.open.entry(lock).or_default().push(section);
                 }
             }
             Op::Release(lock) | Op::SharedRelease(lock) => {

@@ -70,7 +70,7 @@ impl<'l> Meter<'l> {
 
 /// How many events windows add before the earliest that a query names: few at first, in the end all.
 pub(crate) fn windows() -> impl Iterator<Item = u32> {
-    [0, 1 << 6, 1 << 10, 1 << 14, 1 << 18, 1 << 22, u32::MAX].into_iter()
+    [0, 1 << 6, 1 << 10, 1 << 12, 1 << 14, 1 << 18, 1 << 22, u32::MAX].into_iter()
 }
 
 #[cfg(test)]

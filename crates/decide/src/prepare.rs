@@ -44,17 +44,18 @@ pub struct Prepared<'t> {
     pub dependences: Option<&'t Dependences>,
     /// Per event, its place in its thread.
     positions: Vec<u32>,
-    sections: Vec<Section>,
-    /// Per lock, where its sections are, by the event of the acquire.
-    sections_of: Vec<Vec<u32>>,
+    /// The acquires that start critical sections, in observed order: the links tell the rest.
+    acquires: Vec<EventId>,
+    /// The same per lock.
+    acquires_of: Vec<Vec<EventId>>,
     /// The same per lock and thread.
-    sections_by: HashMap<(LockId, ThreadId), Vec<u32>>,
+    acquires_by: HashMap<(LockId, ThreadId), Vec<EventId>>,
     /// Per variable, what writes it, lifetimes of the objects around it included, in observed order.
     writers: Vec<Vec<EventId>>,
     /// Per condition variable, its notifications in observed order.
     notifications: Vec<Vec<EventId>>,
-    /// Every so many events, the places of the sections that are open there.
-    open: Vec<Vec<u32>>,
+    /// Every so many events, the acquires of the sections that are open there.
+    open: Vec<Vec<EventId>>,
     /// The first wait that nothing woke although there was a notification: it taints the observed run itself.
     disturbed_wait: Option<EventId>,
 }
@@ -70,19 +71,19 @@ impl<'t> Prepared<'t> {
                 positions[event.index()] = place as u32;
             }
         }
-        let (sections, sections_of) = sections(trace, &links);
+        let acquires = acquires(trace, &links);
         let writers = writers(trace);
         let disturbed_wait = disturbed_wait(trace, &links);
-        let open = open_sections(&sections, trace.len());
+        let open = open_sections(&acquires, &links, trace.len());
         Prepared {
             trace,
             links,
             order,
             dependences,
             positions,
-            sections_by: sections_by(&sections),
-            sections,
-            sections_of,
+            acquires_of: acquires_of(trace, &acquires),
+            acquires_by: acquires_by(trace, &acquires),
+            acquires,
             writers,
             notifications: notifications(trace),
             open,
@@ -114,14 +115,14 @@ impl<'t> Prepared<'t> {
     }
 
     /// The critical sections on `lock`, in observed order.
-    pub fn sections(&self, lock: LockId) -> impl DoubleEndedIterator<Item = &Section> {
-        self.sections_of[lock.index()].iter().map(|&place| &self.sections[place as usize])
+    pub fn sections(&self, lock: LockId) -> impl DoubleEndedIterator<Item = Section> {
+        self.acquires_of[lock.index()].iter().map(move |&acquire| self.section_at(lock, acquire))
     }
 
     /// The critical sections of `thread` on `lock`, in observed order.
-    pub fn sections_by(&self, lock: LockId, thread: ThreadId) -> impl DoubleEndedIterator<Item = &Section> {
-        let places = self.sections_by.get(&(lock, thread)).map_or(&[][..], Vec::as_slice);
-        places.iter().map(|&place| &self.sections[place as usize])
+    pub fn sections_by(&self, lock: LockId, thread: ThreadId) -> impl DoubleEndedIterator<Item = Section> {
+        let acquires = self.acquires_by.get(&(lock, thread)).map_or(&[][..], Vec::as_slice);
+        acquires.iter().map(move |&acquire| self.section_at(lock, acquire))
     }
 
     /// The sections of `thread` on `lock` that are open just before its event at `position`: at most one a side.
@@ -130,37 +131,45 @@ impl<'t> Prepared<'t> {
         lock: LockId,
         thread: ThreadId,
         position: u32,
-    ) -> impl Iterator<Item = &Section> {
-        let places = self.sections_by.get(&(lock, thread)).map_or(&[][..], Vec::as_slice);
-        let section = |place: &u32| &self.sections[*place as usize];
-        let before = places.partition_point(|place| self.position(section(place).acquire) < position);
-        let is_open = move |section: &&Section| {
-            section.release.is_none_or(|release| self.position(release) >= position)
-        };
+    ) -> impl Iterator<Item = Section> {
+        let acquires = self.acquires_by.get(&(lock, thread)).map_or(&[][..], Vec::as_slice);
+        let section = |&acquire: &EventId| self.section_at(lock, acquire);
+        let before = acquires.partition_point(|&acquire| self.position(acquire) < position);
+        let is_open =
+            move |section: &Section| section.release.is_none_or(|release| self.position(release) >= position);
         // Sections of one side follow one another, so of each side only the last can be open.
-        let last = |shared: bool| places[..before].iter().rev().map(section).find(|s| s.shared == shared);
+        let last = |shared: bool| acquires[..before].iter().rev().map(section).find(|s| s.shared == shared);
         [last(false), last(true)].into_iter().flatten().filter(is_open)
     }
 
-    /// The critical section that starts with `acquire`, which must be outermost.
-    pub fn section(&self, lock: LockId, acquire: EventId) -> Option<&Section> {
-        let places = &self.sections_of[lock.index()];
-        let at = |&place: &u32| self.sections[place as usize].acquire;
-        let found = places.binary_search_by_key(&acquire, at).ok()?;
-        Some(&self.sections[places[found] as usize])
+    /// The critical section on `lock` that starts with `acquire`; none where that is not outermost.
+    #[inline]
+    pub fn section(&self, lock: LockId, acquire: EventId) -> Option<Section> {
+        self.links.is_outermost(acquire).then(|| self.section_at(lock, acquire))
+    }
+
+    /// The critical section that starts with an outermost acquire. Nested acquires close from the inside out, so this
+    /// one is linked to the outermost release.
+    #[inline]
+    fn section_at(&self, lock: LockId, acquire: EventId) -> Section {
+        Section {
+            lock,
+            thread: self.trace.thread(acquire),
+            acquire,
+            release: self.links.partner(acquire),
+            shared: self.trace.kind(acquire) == Kind::SharedAcquire,
+        }
     }
 
     /// The releases of the sections that were left last before `acquire` was entered: of each other thread that its
     /// own section excludes, the last.
     pub(crate) fn left_before(&self, lock: LockId, acquire: EventId) -> Vec<EventId> {
-        let places = &self.sections_of[lock.index()];
-        let section = |place: &u32| &self.sections[*place as usize];
-        let before = places.partition_point(|place| section(place).acquire < acquire);
-        let Some(own) = places.get(before).map(section).filter(|own| own.acquire == acquire) else {
-            return Vec::new();
-        };
+        let Some(own) = self.section(lock, acquire) else { return Vec::new() };
+        let acquires = &self.acquires_of[lock.index()];
+        let before = acquires.partition_point(|&other| other < acquire);
+        let others = acquires[..before].iter().rev().map(|&other| self.section_at(lock, other));
         let mut found: Vec<EventId> = Vec::new();
-        for other in places[..before].iter().rev().map(section).filter(|other| own.excludes(other)) {
+        for other in others.filter(|other| own.excludes(other)) {
             found.extend(other.release.filter(|&release| release < acquire));
             if !other.shared {
                 // Whatever came before this one had been left when it was entered.
@@ -193,11 +202,12 @@ impl<'t> Prepared<'t> {
         let known = (end.index() / OPEN_STRIDE).min(self.open.len().saturating_sub(1));
         let Some(open) = self.open.get(known) else { return Vec::new() };
         let since = EventId::from_index(known * OPEN_STRIDE);
-        let later = self.sections.partition_point(|section| section.acquire < since);
-        let is_open = |section: &&Section| section.release.is_none_or(|release| release >= end);
-        let earlier = open.iter().map(|&place| &self.sections[place as usize]);
-        let later = self.sections[later..].iter().take_while(|section| section.acquire < end);
-        earlier.chain(later).filter(is_open).copied().collect()
+        let later = self.acquires.partition_point(|&acquire| acquire < since);
+        let is_open = |acquire: &&EventId| self.links.partner(**acquire).is_none_or(|release| release >= end);
+        let later = self.acquires[later..].iter().take_while(|&&acquire| acquire < end);
+        let lock = |acquire: EventId| LockId(self.trace.op(acquire).target());
+        let open = open.iter().chain(later).filter(is_open);
+        open.map(|&acquire| self.section_at(lock(acquire), acquire)).collect()
     }
 
     /// How many of the trace's first positions run as observed in a window that starts `size` events before
@@ -231,46 +241,44 @@ impl<'t> Prepared<'t> {
     }
 }
 
-fn sections(trace: &Trace, links: &Links) -> (Vec<Section>, Vec<Vec<u32>>) {
-    let mut sections = Vec::new();
-    let mut sections_of = vec![Vec::new(); trace.count(Space::Lock)];
-    for (acquire, event) in trace.events() {
-        let (lock, shared) = match event.op {
-            Op::Acquire(lock) | Op::TryAcquire(lock) => (lock, false),
-            Op::SharedAcquire(lock) => (lock, true),
-            _ => continue,
-        };
-        if links.is_outermost(acquire) {
-            sections_of[lock.index()].push(sections.len() as u32);
-            sections.push(Section { lock, thread: event.thread, acquire, release: None, shared });
-        }
-    }
-    // Nested acquires close from the inside out, so the outermost acquire is linked to the outermost release.
-    for section in &mut sections {
-        section.release = links.partner(section.acquire);
-    }
-    (sections, sections_of)
+fn acquires(trace: &Trace, links: &Links) -> Vec<EventId> {
+    let acquires = trace.ids().filter(|&id| {
+        matches!(trace.kind(id), Kind::Acquire | Kind::TryAcquire | Kind::SharedAcquire)
+            && links.is_outermost(id)
+    });
+    let mut acquires: Vec<EventId> = acquires.collect();
+    acquires.shrink_to_fit();
+    acquires
 }
 
-fn sections_by(sections: &[Section]) -> HashMap<(LockId, ThreadId), Vec<u32>> {
-    let mut by: HashMap<(LockId, ThreadId), Vec<u32>> = HashMap::new();
-    for (place, section) in (0..).zip(sections) {
-        by.entry((section.lock, section.thread)).or_default().push(place);
+fn acquires_of(trace: &Trace, acquires: &[EventId]) -> Vec<Vec<EventId>> {
+    let mut of = vec![Vec::new(); trace.count(Space::Lock)];
+    for &acquire in acquires {
+        of[trace.op(acquire).target() as usize].push(acquire);
+    }
+    of
+}
+
+fn acquires_by(trace: &Trace, acquires: &[EventId]) -> HashMap<(LockId, ThreadId), Vec<EventId>> {
+    let mut by: HashMap<(LockId, ThreadId), Vec<EventId>> = HashMap::new();
+    for &acquire in acquires {
+        let lock = LockId(trace.op(acquire).target());
+        by.entry((lock, trace.thread(acquire))).or_default().push(acquire);
     }
     by
 }
 
-/// The places of the sections that are open at each multiple of the stride.
-fn open_sections(sections: &[Section], events: usize) -> Vec<Vec<u32>> {
-    let mut open: Vec<u32> = Vec::new();
+/// The acquires of the sections that are open at each multiple of the stride.
+fn open_sections(acquires: &[EventId], links: &Links, events: usize) -> Vec<Vec<EventId>> {
+    let mut open: Vec<EventId> = Vec::new();
     let mut next = 0;
     let mut kept = Vec::with_capacity(events / OPEN_STRIDE + 1);
     for at in (0..=events).step_by(OPEN_STRIDE).map(EventId::from_index) {
-        while sections.get(next).is_some_and(|section| section.acquire < at) {
-            open.push(next as u32);
+        while acquires.get(next).is_some_and(|&acquire| acquire < at) {
+            open.push(acquires[next]);
             next += 1;
         }
-        open.retain(|&place| sections[place as usize].release.is_none_or(|release| release >= at));
+        open.retain(|&acquire| links.partner(acquire).is_none_or(|release| release >= at));
         kept.push(open.clone());
     }
     kept

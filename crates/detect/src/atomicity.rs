@@ -23,6 +23,7 @@ use reweave_trace::{Core, EventId, ThreadId, VarId};
 
 use crate::Options;
 use crate::groups::Groups;
+use crate::horizon::Horizon;
 use crate::locksets::{LocksetId, Locksets};
 use crate::variables::Variables;
 use every::Every;
@@ -75,21 +76,21 @@ pub(crate) fn candidates(
     let steps = || Steps::new(core, threads, options.atomic_distance);
     let (mut latest, mut company) = (Latest::new(threads), Company::default());
     if !search.two.is_empty() && !groups.all() {
-        search.walk(steps(), groups, |steps, touch, variable, _, _| {
+        search.walk(steps(), groups, |(steps, _), touch, variable, _, _| {
             company.access(&latest, steps, touch, variable);
             latest.push(touch, variable);
         });
     }
     let mut of: HashMap<VarId, OneVariable> = HashMap::new();
     let (mut latest, mut pairs, mut every) = (Latest::new(threads), Two::new(company), Every::default());
-    search.walk(steps(), groups, |steps, touch, variable, locksets, groups| {
+    search.walk(steps(), groups, |(steps, horizon), touch, variable, locksets, groups| {
         if !search.one.is_empty() {
-            of.entry(variable).or_default().access(&search, steps, touch, locksets, groups);
+            of.entry(variable).or_default().access(&search, (steps, horizon), touch, locksets, groups);
         }
         if !search.two.is_empty() && groups.all() {
             every.access(steps, touch, variable);
         } else if !search.two.is_empty() {
-            pairs.access(&search, steps, &latest, (touch, variable), locksets, groups);
+            pairs.access(&search, (steps, horizon), &latest, (touch, variable), locksets, groups);
             latest.push(touch, variable);
         }
     });
@@ -102,13 +103,15 @@ impl Search<'_> {
         &self,
         mut steps: Steps<'_>,
         groups: &mut Groups<'_>,
-        mut visit: impl FnMut(&Steps<'_>, Touch, VarId, &mut Locksets, &mut Groups<'_>),
+        mut visit: impl FnMut((&Steps<'_>, &Horizon<'_>), Touch, VarId, &mut Locksets, &mut Groups<'_>),
     ) {
         let mut locksets = Locksets::new(self.prepared.order.threads());
+        let mut horizon = Horizon::new(self.prepared, self.must);
         for (event, one) in self.prepared.trace.events() {
             let outermost = self.prepared.links.is_outermost(event);
             locksets.run(one.thread, one.op, outermost);
             steps.run(event, one.thread, one.op, outermost);
+            horizon.run(one.thread, event);
             let Some(access) = one.op.access() else { continue };
             if groups.stopped() {
                 return;
@@ -117,7 +120,7 @@ impl Search<'_> {
             let touch = Touch { event, thread: one.thread, kinds, locks };
             self.variables.each_touched(access.variable, access.lifetime, |variable| {
                 if self.variables.is_shared(variable) {
-                    visit(&steps, touch, variable, &mut locksets, groups);
+                    visit((&steps, &horizon), touch, variable, &mut locksets, groups);
                 }
             });
         }

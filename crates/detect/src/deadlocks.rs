@@ -313,13 +313,13 @@ fn dead_holders(prepared: &Prepared<'_>, groups: &mut Groups<'_>) {
             let end = ends.get(&section.thread);
             end.is_some_and(|&end| section.release.is_none_or(|release| release > end))
         });
-        let open: Vec<_> = open.copied().collect();
+        let open: Vec<_> = open.collect();
         if open.is_empty() {
             continue;
         }
         for section in prepared.sections(lock) {
             let waits = matches!(trace.kind(section.acquire), OpKind::Acquire | OpKind::SharedAcquire);
-            if waits && open.iter().any(|other| other.excludes(section)) {
+            if waits && open.iter().any(|other| other.excludes(&section)) {
                 groups.add(Kind::Deadlock, Pattern::DeadHolder, Candidate::deadlock(vec![section.acquire]));
             }
         }

@@ -9,6 +9,7 @@ mod classes;
 mod deadlocks;
 mod finding;
 mod groups;
+mod horizon;
 mod locksets;
 mod options;
 mod orders;

@@ -29,7 +29,6 @@ pub(crate) struct Locksets {
     /// Where an outermost acquire or release leads.
     changes: HashMap<(u32, Hold, bool), u32>,
     current: Vec<u32>,
-    disjoint: HashMap<(u32, u32), bool>,
 }
 
 impl Locksets {
@@ -97,14 +96,14 @@ impl Locksets {
     }
 
     /// Whether two threads can be inside both sets at once.
-    pub(crate) fn compatible(&mut self, a: LocksetId, b: LocksetId) -> bool {
-        let key = (a.0.min(b.0), a.0.max(b.0));
-        if let Some(&known) = self.disjoint.get(&key) {
-            return known;
-        }
-        let clash = |x: &Hold| self.holds(b).iter().any(|y| x.excludes(*y));
-        let compatible = !self.holds(a).iter().any(clash);
-        self.disjoint.insert(key, compatible);
-        compatible
+    pub(crate) fn compatible(&self, a: LocksetId, b: LocksetId) -> bool {
+        let (a, b) = (self.holds(a), self.holds(b));
+        // Both are in order of their locks, and nearly always of a handful.
+        let mut rest = b;
+        !a.iter().any(|hold| {
+            let passed = rest.iter().take_while(|other| other.lock < hold.lock).count();
+            rest = &rest[passed..];
+            rest.iter().take_while(|other| other.lock == hold.lock).any(|other| hold.excludes(*other))
+        })
     }
 }

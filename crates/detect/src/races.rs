@@ -1,8 +1,8 @@
 //! Candidates for data races.
 //!
 //! Every pair of conflicting accesses that the must order leaves free and whose locks do not exclude each other is a
-//! candidate. One pass in observed order: each access meets the classes of its variable ([`crate::classes`]), and
-//! within a class the accesses that need not come before it, which are the latest ones.
+//! candidate. One pass in observed order: each access meets the classes of its variable ([`crate::classes`]) that have
+//! accesses that need not come before it, and within a class those accesses, which are the latest ones.
 //!
 //! Misses nothing: what is filtered out is infeasible by the must order, or because two threads cannot both stand
 //! inside critical sections that exclude each other. Where only one finding per pair of sites is wanted, a pair of
@@ -10,17 +10,77 @@
 
 use hashbrown::HashMap;
 use reweave_decide::{Must, Prepared};
-use reweave_trace::{Access, EventId, VarId};
+use reweave_trace::{Access, EventId, SiteId, ThreadId, VarId};
 
-use crate::classes::{ClassKey, Classes};
+use crate::classes::{Class, Classes};
 use crate::groups::{Candidate, Groups};
-use crate::locksets::Locksets;
+use crate::horizon::Horizon;
+use crate::locksets::{LocksetId, Locksets};
 use crate::variables::{Use, Variables};
 use crate::{Kind, Pattern};
 
 /// How many accesses of a class are kept at least: where an earlier one is free, all of these are, and so many candidates
 /// of one access are enough.
 const RECENT: usize = 64;
+
+/// For how many classes of a variable it is remembered with which others they are done.
+const REMEMBERED: usize = 4096;
+
+/// What accesses have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Key {
+    thread: ThreadId,
+    site: SiteId,
+    reads: bool,
+    writes: bool,
+    atomic: bool,
+    locks: LocksetId,
+}
+
+impl Key {
+    /// Whether accesses so may race.
+    fn may_meet(&self, other: &Key, locksets: &Locksets) -> bool {
+        (self.writes || other.writes)
+            && !(self.atomic && other.atomic)
+            && locksets.compatible(self.locks, other.locks)
+    }
+}
+
+/// The accesses of one variable.
+#[derive(Default)]
+struct Accesses {
+    classes: Classes<Key, EventId>,
+    /// Per class, the others that it is done with, as bits: they never race, or have given enough candidates.
+    done: Vec<Vec<u64>>,
+}
+
+impl Accesses {
+    /// Forgets what no access to come can meet.
+    fn forget(&mut self, prepared: &Prepared<'_>, horizon: &Horizon<'_>) {
+        let passed = |thread| horizon.passed(thread, |_| None);
+        self.classes.forget(horizon.threads(), passed, |&event| prepared.position(event));
+        self.done.clear();
+    }
+
+    fn is_done(&self, place: u32, other: u32) -> bool {
+        let word = self.done.get(place as usize).and_then(|words| words.get(other as usize / 64));
+        word.is_some_and(|word| word >> (other % 64) & 1 == 1)
+    }
+
+    fn set_done(&mut self, place: u32, other: u32) {
+        let (row, word) = (place as usize, other as usize / 64);
+        if row.max(other as usize) >= REMEMBERED {
+            return;
+        }
+        if self.done.len() <= row {
+            self.done.resize_with(row + 1, Vec::new);
+        }
+        if self.done[row].len() <= word {
+            self.done[row].resize(word + 1, 0);
+        }
+        self.done[row][word] |= 1 << (other % 64);
+    }
+}
 
 pub(crate) fn candidates(
     prepared: &Prepared<'_>,
@@ -30,14 +90,17 @@ pub(crate) fn candidates(
 ) {
     let trace = prepared.trace;
     let mut locksets = Locksets::new(prepared.order.threads());
-    let mut classes: HashMap<VarId, Classes> = HashMap::new();
+    let mut horizon = Horizon::new(prepared, must);
+    let mut all: HashMap<VarId, Accesses> = HashMap::new();
+    let mut touched = Vec::new();
     for (id, event) in trace.events() {
         locksets.run(event.thread, event.op, prepared.links.is_outermost(id));
+        horizon.run(event.thread, id);
         let Some(access) = event.op.access() else { continue };
         if groups.stopped() {
             return;
         }
-        let key = ClassKey {
+        let key = Key {
             thread: event.thread,
             site: event.site,
             reads: access.reads,
@@ -45,13 +108,16 @@ pub(crate) fn candidates(
             atomic: access.atomic,
             locks: locksets.current(event.thread),
         };
-        let mut touched = Vec::new();
+        touched.clear();
         variables.each_touched(access.variable, access.lifetime, |variable| touched.push(variable));
-        for variable in touched {
+        for &variable in &touched {
             if variables.use_of(variable) == Use::Contended {
-                let classes = classes.entry(variable).or_default();
-                let race = Meeting { prepared, must, id, access, variable };
-                race.meet(classes, key, &mut locksets, groups);
+                let accesses = all.entry(variable).or_default();
+                if accesses.classes.is_crowded() {
+                    accesses.forget(prepared, &horizon);
+                }
+                let meeting = Meeting { prepared, must, id, access, variable };
+                meeting.meet(accesses, key, &locksets, groups);
             }
         }
     }
@@ -67,41 +133,43 @@ struct Meeting<'a> {
 }
 
 impl Meeting<'_> {
-    fn meet(&self, classes: &mut Classes, key: ClassKey, locksets: &mut Locksets, groups: &mut Groups<'_>) {
-        let place = classes.class(key, locksets, |a, b, locksets| {
-            a.thread != b.thread
-                && (a.writes || b.writes)
-                && !(a.atomic && b.atomic)
-                && locksets.compatible(a.locks, b.locks)
-        });
-        let partners = std::mem::take(&mut classes.list[place as usize].partners);
-        let mut kept = Vec::with_capacity(partners.len());
-        for partner in partners {
-            let other = &classes.list[partner as usize];
-            let needed = self.must.needed(self.id, other.key.thread);
-            let free = other.events.partition_point(|&event| self.prepared.position(event) < needed);
-            let mut saturated = false;
-            // The nearest first: it is the likeliest.
-            for &event in other.events[free..].iter().rev() {
-                if self.counted_elsewhere(event) {
-                    continue;
-                }
-                let group = groups.add(Kind::Race, Pattern::Race, Candidate::coenabled(event, self.id));
-                saturated = groups.is_saturated(group);
-                if saturated {
-                    break;
+    fn meet(&self, accesses: &mut Accesses, key: Key, locksets: &Locksets, groups: &mut Groups<'_>) {
+        let place = accesses.classes.place(key);
+        let mut done = Vec::new();
+        for (n, thread) in accesses.classes.threads().enumerate().filter(|(_, thread)| *thread != key.thread)
+        {
+            let needed = self.must.needed(self.id, thread);
+            let free = |event: &EventId| self.prepared.position(*event) >= needed;
+            let open =
+                accesses.classes.of(n).take_while(|(_, class)| class.instances.last().is_some_and(free));
+            for (other, class) in open.filter(|(other, _)| !accesses.is_done(place, *other)) {
+                if !key.may_meet(&class.key, locksets) || self.pair_up(class, needed, groups) {
+                    done.push(other);
                 }
             }
-            if !saturated {
-                kept.push(partner);
+        }
+        for other in done {
+            accesses.set_done(place, other);
+            accesses.set_done(other, place);
+        }
+        let limit = (!groups.all()).then_some(RECENT);
+        accesses.classes.push(key.thread, place, self.id, limit);
+    }
+
+    /// Adds the candidates with the accesses of a class that are free; whether there are enough like them.
+    fn pair_up(&self, class: &Class<Key, EventId>, needed: u32, groups: &mut Groups<'_>) -> bool {
+        let free = class.instances.partition_point(|&event| self.prepared.position(event) < needed);
+        // The nearest first: it is the likeliest.
+        for &event in class.instances[free..].iter().rev() {
+            if self.counted_elsewhere(event) {
+                continue;
+            }
+            let group = groups.add(Kind::Race, Pattern::Race, Candidate::coenabled(event, self.id));
+            if groups.is_saturated(group) {
+                return true;
             }
         }
-        let class = &mut classes.list[place as usize];
-        class.partners = kept;
-        class.events.push(self.id);
-        if !groups.all() && class.events.len() == 2 * RECENT {
-            class.events.drain(..RECENT);
-        }
+        false
     }
 
     /// Whether the pair meets in another variable too, and is counted there: two lifetimes meet in every field of

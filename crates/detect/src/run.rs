@@ -82,17 +82,15 @@ impl Search<'_> {
         groups
     }
 
-    /// Decides the groups on several threads. Each group has a decider of its own, so that the answers are the same
-    /// whoever decides it.
+    /// Decides the groups on several threads.
     fn decide_all(&self, list: &[Group]) -> Result<Vec<Outcome>, Error> {
         let next = AtomicUsize::new(0);
         let done: Mutex<Vec<(usize, Result<Outcome, Error>)>> = Mutex::new(Vec::with_capacity(list.len()));
-        let basis = self.decider.basis();
         let work = || {
             loop {
                 let place = next.fetch_add(1, Ordering::Relaxed);
                 let Some(group) = list.get(place) else { return };
-                let outcome = self.decide(&mut basis.decider().without_reasons(), group);
+                let outcome = self.decide(group);
                 let Ok(mut done) = done.lock() else { return };
                 done.push((place, outcome));
                 if let Some(progress) = self.options.progress {
@@ -112,13 +110,16 @@ impl Search<'_> {
     }
 
     /// Decides the candidates of a group, up to the first that is feasible unless every one is wanted.
-    fn decide(&self, decider: &mut Decider<'_>, group: &Group) -> Result<Outcome, Error> {
+    ///
+    /// Each candidate has a decider of its own: the answers are then the same whoever decides them, and what is learnt
+    /// in one place of a long trace is of no use in another, only in the way.
+    fn decide(&self, group: &Group) -> Result<Outcome, Error> {
         let (options, mut outcome) = (self.options, Outcome::default());
         for candidate in &group.candidates {
             outcome.counts.candidates += 1;
             let verdict = match options.stop.load(Ordering::Relaxed) {
                 true => Verdict::Unknown(Reason::Stopped),
-                false => decider
+                false => (self.decider.basis().decider().without_reasons())
                     .decide_with(&candidate.claim, &limits(options), options.stages)
                     .map_err(|error| self.decider.expand_error(self.whole, self.core, error))?,
             };

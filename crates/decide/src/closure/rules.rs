@@ -162,7 +162,11 @@ impl Closure<'_, '_> {
                 self.insert(release, later.acquire, Why::Mutex(section.lock))
             }
             Some(release) => match cone.add_release(self.prepared, self.must, release, later) {
-                Ok(()) => Err(Stop::ConeGrew),
+                // What else follows in this round is still worth having: it may grow the cone too, or refute.
+                Ok(()) => {
+                    self.cone_grew = true;
+                    Ok(())
+                }
                 Err(contradiction) => {
                     let steps = self.meter.tells.then(|| contradiction.steps(self.must));
                     Err(Stop::Refuted(steps.unwrap_or_default()))

@@ -249,7 +249,7 @@ impl Window {
                 found.push((lock, Vec::new()));
                 found.len() - 1
             });
-            push(&mut found[place].1, section.thread.0, *section);
+            push(&mut found[place].1, section.thread.0, section);
         }
         found.retain(|(_, threads)| threads.len() > 1);
         self.sections = found;

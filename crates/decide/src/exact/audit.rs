@@ -209,7 +209,7 @@ impl<'a, 'p, S: Solver> Audit<'a, 'p, S> {
         if !prepared.links.is_outermost(acquire) {
             return;
         }
-        let Some(section) = prepared.section(lock, acquire).copied() else { return };
+        let Some(section) = prepared.section(lock, acquire) else { return };
         let open = self.open.entry(lock).or_default();
         let clashes: Vec<Section> = open.iter().filter(|other| section.excludes(other)).copied().collect();
         open.push(section);

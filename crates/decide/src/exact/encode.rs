@@ -345,7 +345,7 @@ impl<'p, S: Solver> Encoding<'p, S> {
         let thread = self.prepared.trace.thread(attempt);
         let mut clause = vec![Term::Lit(!self.happens(point))];
         let others: Vec<Section> =
-            self.prepared.sections(lock).filter(|section| section.thread != thread).copied().collect();
+            self.prepared.sections(lock).filter(|section| section.thread != thread).collect();
         for section in others {
             let held = self.held_at(&section, point, demand);
             clause.push(held.into());

@@ -253,8 +253,8 @@ impl<'p> Exact<'p> {
         let (Op::Acquire(lock) | Op::SharedAcquire(lock)) = prepared.trace.op(acquire) else { return };
         let shared = prepared.trace.kind(acquire) == Kind::SharedAcquire;
         let thread = prepared.trace.thread(acquire);
-        let blocks = |section: &&Section| section.thread != thread && !(shared && section.shared);
-        let holders: Vec<Section> = prepared.sections(lock).filter(blocks).copied().collect();
+        let blocks = |section: &Section| section.thread != thread && !(shared && section.shared);
+        let holders: Vec<Section> = prepared.sections(lock).filter(blocks).collect();
         let literal = self.code.fresh();
         let demand = Demand::DeadHolder { acquire };
         let mut clause = vec![Term::Lit(!literal)];

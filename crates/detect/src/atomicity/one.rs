@@ -1,22 +1,25 @@
 //! The patterns over one variable.
 //!
 //! One pass in observed order. Local pairs with the same sites that fit the same pattern are of one *shape*, and within
-//! it of one class where thread and locks are the same too; remote accesses have classes likewise. Each local pair meets the latest remote
-//! accesses of every class so far, and each remote access the latest local pairs. A shape that has given enough
-//! candidates, or met more often than [`MEETINGS`] times, is done, so that the work for a variable does not depend on
-//! how often it is accessed. Where every candidate is wanted, nothing is done and everything is kept.
+//! it of one class where thread and locks are the same too; remote accesses have classes likewise. Each local pair meets
+//! the latest remote accesses so far, and each remote access the latest local pairs, as far as the must order leaves
+//! them free. A shape that has given enough candidates, or met more often than [`MEETINGS`] times, is done, so that the
+//! work for a variable does not depend on how often it is accessed. Where every candidate is wanted, nothing is done
+//! and everything is kept.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use reweave_trace::{EventId, SiteId, ThreadId};
 
 use super::local::Steps;
 use super::{Search, Touch, is};
+use crate::classes::Classes;
 use crate::groups::{Candidate, Groups};
+use crate::horizon::Horizon;
 use crate::locksets::{LocksetId, Locksets};
 use crate::{Kind, Pattern};
 
-/// How many instances of a class are kept.
-pub(super) const RECENT: usize = 4;
+/// How many instances of a class are kept at least, where not all are.
+const RECENT: usize = 4;
 
 /// How often a shape meets classes before it is given up.
 pub(super) const MEETINGS: u32 = 16_384;
@@ -25,11 +28,10 @@ pub(super) const MEETINGS: u32 = 16_384;
 #[derive(Default)]
 pub(super) struct OneVariable {
     /// Per thread, its last access.
-    last: Vec<(ThreadId, Touch)>,
-    places: HashMap<ShapeKey, usize>,
-    shapes: Vec<Shape>,
-    remote_places: HashMap<RemoteKey, usize>,
-    remotes: Vec<Remote>,
+    last: HashMap<ThreadId, Touch>,
+    shapes: HashMap<ShapeKey, Shape>,
+    locals: Classes<LocalKey, [EventId; 2]>,
+    remotes: Classes<RemoteKey, EventId>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,18 +40,18 @@ struct ShapeKey {
     pattern: &'static str,
 }
 
+#[derive(Default)]
 struct Shape {
-    pattern: &'static str,
-    classes: Vec<LocalClass>,
     meetings: u32,
     done: bool,
 }
 
-struct LocalClass {
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct LocalKey {
+    shape: ShapeKey,
     thread: ThreadId,
     /// The locks held all the time from the one to the other.
     held: LocksetId,
-    recent: Vec<[EventId; 2]>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -60,31 +62,19 @@ struct RemoteKey {
     locks: LocksetId,
 }
 
-struct Remote {
-    key: RemoteKey,
-    recent: Vec<EventId>,
-}
-
-/// Keeps an instance, in place of the oldest where not all are wanted.
-pub(super) fn keep<T>(recent: &mut Vec<T>, instance: T, all: bool) {
-    if !all && recent.len() == RECENT {
-        recent.remove(0);
-    }
-    recent.push(instance);
-}
-
 impl OneVariable {
     /// Runs the next access to the variable.
     pub(super) fn access(
         &mut self,
         search: &Search<'_>,
-        steps: &Steps<'_>,
+        (steps, horizon): (&Steps<'_>, &Horizon<'_>),
         touch: Touch,
         locksets: &mut Locksets,
         groups: &mut Groups<'_>,
     ) {
+        self.forget(search, horizon);
         self.come_between(search, touch, locksets, groups);
-        if let Some(i) = self.last_of(touch) {
+        if let Some(i) = self.last.insert(touch.thread, touch) {
             let (thread, now) = (touch.thread, touch.event);
             if steps.is_meant(thread, i.event) || steps.is_near(i.event, now) {
                 let held = steps.held_since(thread, i.event, locksets);
@@ -96,94 +86,82 @@ impl OneVariable {
         }
         let site = search.prepared.trace.site(touch.event);
         let key = RemoteKey { thread: touch.thread, site, kinds: touch.kinds, locks: touch.locks };
-        let next = self.remotes.len();
-        let place = *self.remote_places.entry(key).or_insert(next);
-        if place == next {
-            self.remotes.push(Remote { key, recent: Vec::new() });
-        }
-        keep(&mut self.remotes[place].recent, touch.event, groups.all());
+        let place = self.remotes.place(key);
+        self.remotes.push(touch.thread, place, touch.event, recent(groups));
     }
 
-    /// The thread's access before `touch`, which is its last one from now on.
-    fn last_of(&mut self, touch: Touch) -> Option<Touch> {
-        match self.last.iter_mut().find(|(thread, _)| *thread == touch.thread) {
-            Some((_, last)) => Some(std::mem::replace(last, touch)),
-            None => {
-                self.last.push((touch.thread, touch));
-                None
-            }
+    /// Forgets what nothing to come can meet. A local pair to come may start with the last access of its thread.
+    fn forget(&mut self, search: &Search<'_>, horizon: &Horizon<'_>) {
+        let position = |event: EventId| search.prepared.position(event);
+        if self.remotes.is_crowded() {
+            let since = |thread: ThreadId| self.last.get(&thread).map(|last| last.event);
+            let passed = |thread| horizon.passed(thread, since);
+            self.remotes.forget(horizon.threads(), passed, |&j| position(j));
+        }
+        if self.locals.is_crowded() {
+            let passed = |thread| horizon.passed(thread, |_| None);
+            self.locals.forget(horizon.threads(), passed, |&[_, k]| position(k));
+            let used: HashSet<ShapeKey> = self.locals.keys().map(|key| key.shape).collect();
+            self.shapes.retain(|key, shape| shape.done || used.contains(key));
         }
     }
 
-    /// A new remote access meets the local pairs so far.
-    fn come_between(
-        &mut self,
-        search: &Search<'_>,
-        j: Touch,
-        locksets: &mut Locksets,
-        groups: &mut Groups<'_>,
-    ) {
-        for shape in
-            self.shapes.iter_mut().filter(|shape| !shape.done && is(j.kinds, shape.pattern.as_bytes()[1]))
-        {
-            let mut enough = false;
-            for class in shape.classes.iter().filter(|class| class.thread != j.thread) {
-                shape.meetings += 1;
-                if !locksets.compatible(class.held, j.locks) {
+    /// A new remote access meets the local pairs so far that need not be over before it.
+    fn come_between(&mut self, search: &Search<'_>, j: Touch, locksets: &Locksets, groups: &mut Groups<'_>) {
+        for (n, thread) in self.locals.threads().enumerate().filter(|(_, thread)| *thread != j.thread) {
+            let needed = search.must.needed(j.event, thread);
+            let open = |pair: &[EventId; 2]| search.prepared.position(pair[1]) >= needed;
+            for (_, class) in
+                self.locals.of(n).take_while(|(_, class)| class.instances.last().is_some_and(open))
+            {
+                let pattern = class.key.shape.pattern;
+                let shape = self.shapes.entry(class.key.shape).or_default();
+                if shape.done || !is(j.kinds, pattern.as_bytes()[1]) {
                     continue;
                 }
-                for &[i, k] in class.recent.iter().rev() {
-                    // What comes before k comes before j too: the earlier pairs are no better.
-                    if search.must.before(k, j.event) {
-                        break;
+                shape.meetings += 1;
+                let mut enough = false;
+                if locksets.compatible(class.key.held, j.locks) {
+                    for &[i, k] in class.instances.iter().rev().take_while(|&pair| open(pair)) {
+                        enough = add(pattern, [i, j.event, k], groups);
                     }
-                    enough = add(shape.pattern, [i, j.event, k], groups);
                 }
+                shape.settle(enough, groups);
             }
-            shape.settle(enough, groups);
         }
     }
 
-    /// A new local pair meets the remote accesses so far.
+    /// A new local pair meets the remote accesses so far that need not come before it.
     fn local_pair(
         &mut self,
         search: &Search<'_>,
         (pattern, [i, k]): (&'static str, [Touch; 2]),
         held: LocksetId,
-        locksets: &mut Locksets,
+        locksets: &Locksets,
         groups: &mut Groups<'_>,
     ) {
         let key = ShapeKey { sites: [i, k].map(|touch| search.prepared.trace.site(touch.event)), pattern };
-        let next = self.shapes.len();
-        let place = *self.places.entry(key).or_insert(next);
-        if place == next {
-            self.shapes.push(Shape { pattern, classes: Vec::new(), meetings: 0, done: false });
-        }
-        let shape = &mut self.shapes[place];
+        let shape = self.shapes.entry(key).or_default();
         if shape.done {
             return;
         }
         let mut enough = false;
-        let comes_between =
-            |remote: &&Remote| remote.key.thread != k.thread && is(remote.key.kinds, pattern.as_bytes()[1]);
-        for remote in self.remotes.iter().filter(comes_between) {
-            shape.meetings += 1;
-            if !locksets.compatible(held, remote.key.locks) {
-                continue;
+        for (n, thread) in self.remotes.threads().enumerate().filter(|(_, thread)| *thread != k.thread) {
+            let needed = search.must.needed(i.event, thread);
+            let open = |j: &EventId| search.prepared.position(*j) >= needed;
+            let met = self.remotes.of(n).take_while(|(_, class)| class.instances.last().is_some_and(open));
+            for (_, class) in met.filter(|(_, class)| is(class.key.kinds, pattern.as_bytes()[1])) {
+                shape.meetings += 1;
+                if locksets.compatible(held, class.key.locks) {
+                    for &j in class.instances.iter().rev().take_while(|&j| open(j)) {
+                        enough = add(pattern, [i.event, j, k.event], groups);
+                    }
+                }
             }
-            let needed = search.must.needed(i.event, remote.key.thread);
-            let free = remote.recent.iter().rev().take_while(|&&j| search.prepared.position(j) >= needed);
-            for &j in free {
-                enough = add(pattern, [i.event, j, k.event], groups);
-            }
-        }
-        let class = shape.classes.iter_mut().find(|class| class.thread == k.thread && class.held == held);
-        let instance = [i.event, k.event];
-        match class {
-            Some(class) => keep(&mut class.recent, instance, groups.all()),
-            None => shape.classes.push(LocalClass { thread: k.thread, held, recent: vec![instance] }),
         }
         shape.settle(enough, groups);
+        let local = self.locals.place(LocalKey { shape: key, thread: k.thread, held });
+        self.locals.push(k.thread, local, [i.event, k.event], recent(groups));
     }
 }
 
@@ -195,10 +173,13 @@ impl Shape {
         }
         let given_up = self.meetings > MEETINGS;
         groups.unexamined += u64::from(given_up && !enough);
-        if enough || given_up {
-            *self = Shape { classes: Vec::new(), done: true, ..*self };
-        }
+        self.done = enough || given_up;
     }
+}
+
+/// How many instances of a class are kept at least; none is all.
+pub(super) fn recent(groups: &Groups<'_>) -> Option<usize> {
+    (!groups.all()).then_some(RECENT)
 }
 
 /// Adds a candidate; whether there are enough like it.

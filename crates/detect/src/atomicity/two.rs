@@ -11,13 +11,15 @@
 
 use std::collections::VecDeque;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use reweave_trace::{EventId, SiteId, ThreadId, VarId};
 
 use super::local::Steps;
-use super::one::{MEETINGS, keep};
+use super::one::{MEETINGS, recent};
 use super::{Search, Touch, is};
+use crate::classes::Classes;
 use crate::groups::{Candidate, Groups};
+use crate::horizon::Horizon;
 use crate::locksets::{LocksetId, Locksets};
 use crate::{Kind, Pattern};
 
@@ -50,6 +52,11 @@ impl Latest {
                 found(earlier, other);
             }
         }
+    }
+
+    /// The first access of `thread` that a later one can still reach.
+    fn first(&self, thread: ThreadId) -> Option<EventId> {
+        self.threads[thread.index()].front().map(|(touch, _)| touch.event)
     }
 
     pub(super) fn push(&mut self, touch: Touch, variable: VarId) {
@@ -105,8 +112,8 @@ fn pair(x: VarId, y: VarId) -> (VarId, VarId) {
 /// The pairs of accesses to two variables.
 #[derive(Default)]
 struct TwoVariables {
-    places: HashMap<ShapeKey, usize>,
-    shapes: Vec<Shape>,
+    shapes: HashMap<ShapeKey, Shape>,
+    classes: Classes<ClassKey, [EventId; 2]>,
 }
 
 /// Which variable came first, at which sites, and what was done.
@@ -117,18 +124,18 @@ struct ShapeKey {
     kinds: [[bool; 2]; 2],
 }
 
+#[derive(Clone, Copy)]
 struct Shape {
-    key: ShapeKey,
-    classes: Vec<Class>,
     meetings: u32,
     /// The patterns, by their places, that its pairs can be the local half of and that have too few candidates.
     open: u8,
 }
 
-struct Class {
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct ClassKey {
+    shape: ShapeKey,
     thread: ThreadId,
     held: LocksetId,
-    recent: Vec<[EventId; 2]>,
 }
 
 /// An access and an earlier one of the same thread to another variable.
@@ -157,7 +164,7 @@ impl Two {
     pub(super) fn access(
         &mut self,
         search: &Search<'_>,
-        steps: &Steps<'_>,
+        (steps, horizon): (&Steps<'_>, &Horizon<'_>),
         latest: &Latest,
         (touch, variable): (Touch, VarId),
         locksets: &mut Locksets,
@@ -186,65 +193,79 @@ impl Two {
             let events = [earlier.event, touch.event];
             let found = Pair { key, thread: touch.thread, held, events };
             let variables = self.pairs.entry(pair(variable, other)).or_default();
+            if variables.classes.is_crowded() {
+                variables.forget(search, horizon, latest);
+            }
             variables.meet(search, found, locksets, groups);
         });
     }
 }
 
 impl TwoVariables {
-    /// A new pair meets those so far, once as the local and once as the remote one.
-    fn meet(&mut self, search: &Search<'_>, found: Pair, locksets: &mut Locksets, groups: &mut Groups<'_>) {
-        let next = self.shapes.len();
-        let place = *self.places.entry(found.key).or_insert(next);
-        if place == next {
-            let open = search.local_patterns(found.key);
-            self.shapes.push(Shape { key: found.key, classes: Vec::new(), meetings: 0, open });
-        }
-        for other in 0..self.shapes.len() {
-            let key = self.shapes[other].key;
-            let local = self.shapes[place].open & search.patterns(found.key, key);
-            let remote = self.shapes[other].open & search.patterns(key, found.key);
-            if local | remote == 0 {
-                continue;
-            }
-            let (mut local_enough, mut remote_enough) = (0, 0);
-            for class in self.shapes[other].classes.iter().filter(|class| class.thread != found.thread) {
-                if !locksets.compatible(class.held, found.held) {
+    fn open(&self, shape: ShapeKey) -> u8 {
+        self.shapes.get(&shape).map_or(0, |shape| shape.open)
+    }
+
+    /// Forgets what no pair to come can meet, and shapes without pairs unless they are done. A pair to come may start
+    /// with any of the latest accesses of its thread.
+    fn forget(&mut self, search: &Search<'_>, horizon: &Horizon<'_>, latest: &Latest) {
+        let passed = |thread| horizon.passed(thread, |other| latest.first(other));
+        let position = |events: &[EventId; 2]| search.prepared.position(events[1]);
+        self.classes.forget(horizon.threads(), passed, position);
+        let used: HashSet<ShapeKey> = self.classes.keys().map(|key| key.shape).collect();
+        self.shapes.retain(|key, shape| shape.open == 0 || used.contains(key));
+    }
+
+    /// A new pair meets those so far, once as the local and once as the remote one. Those that must be over before it
+    /// come between nothing.
+    fn meet(&mut self, search: &Search<'_>, found: Pair, locksets: &Locksets, groups: &mut Groups<'_>) {
+        let mut own = *self
+            .shapes
+            .entry(found.key)
+            .or_insert_with(|| Shape { meetings: 0, open: search.local_patterns(found.key) });
+        for (n, thread) in self.classes.threads().enumerate().filter(|(_, thread)| *thread != found.thread) {
+            let needed = search.must.needed(found.events[0], thread);
+            let open = |events: &[EventId; 2]| search.prepared.position(events[1]) >= needed;
+            for (_, class) in
+                self.classes.of(n).take_while(|(_, class)| class.instances.last().is_some_and(open))
+            {
+                let key = class.key.shape;
+                let other = if key == found.key { own.open } else { self.open(key) };
+                let local = own.open & search.patterns(found.key, key);
+                let remote = other & search.patterns(key, found.key);
+                if local | remote == 0 {
                     continue;
                 }
-                for &events in class.recent.iter().rev() {
-                    let theirs = Pair { key, thread: class.thread, held: class.held, events };
-                    local_enough |= search.interleave(local, found, theirs, groups);
-                    remote_enough |= search.interleave(remote, theirs, found, groups);
+                let (mut local_enough, mut remote_enough) = (0, 0);
+                if locksets.compatible(class.key.held, found.held) {
+                    for &events in class.instances.iter().rev().take_while(|&events| open(events)) {
+                        let theirs = Pair { key, thread, held: class.key.held, events };
+                        local_enough |= search.interleave(local, found, theirs, groups);
+                        remote_enough |= search.interleave(remote, theirs, found, groups);
+                    }
+                }
+                own.settle(local_enough, local, groups);
+                if key == found.key {
+                    own.settle(remote_enough, remote, groups);
+                } else if let Some(other) = self.shapes.get_mut(&key) {
+                    other.settle(remote_enough, remote, groups);
                 }
             }
-            let classes = self.shapes[other].classes.len() as u32;
-            self.shapes[place].settle(local_enough, if local == 0 { 0 } else { classes }, groups);
-            self.shapes[other].settle(remote_enough, if remote == 0 { 0 } else { classes }, groups);
         }
-        self.shapes[place].keep(found);
+        self.shapes.insert(found.key, own);
+        let class = self.classes.place(ClassKey { shape: found.key, thread: found.thread, held: found.held });
+        self.classes.push(found.thread, class, found.events, recent(groups));
     }
 }
 
 impl Shape {
     /// Ends patterns that have enough candidates, and all where the pairs have met too often for so few.
-    fn settle(&mut self, enough: u8, meetings: u32, groups: &mut Groups<'_>) {
+    fn settle(&mut self, enough: u8, met: u8, groups: &mut Groups<'_>) {
         self.open &= !enough;
-        self.meetings += meetings;
+        self.meetings += u32::from(met != 0);
         if self.meetings > MEETINGS && self.open != 0 {
             groups.unexamined += 1;
             self.open = 0;
-        }
-    }
-
-    fn keep(&mut self, pair: Pair) {
-        let class =
-            self.classes.iter_mut().find(|class| class.thread == pair.thread && class.held == pair.held);
-        match class {
-            Some(class) => keep(&mut class.recent, pair.events, false),
-            None => {
-                self.classes.push(Class { thread: pair.thread, held: pair.held, recent: vec![pair.events] });
-            }
         }
     }
 }

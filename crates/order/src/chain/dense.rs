@@ -6,7 +6,7 @@
 //! about another chain, entries never decrease.
 //!
 //! Complexity: a query is O(1). An insertion writes each entry that it changes, and finds them by binary search.
-//! Memory: 8 bytes for each node and chain, plus what may be undone.
+//! Memory: 8 bytes for each node and chain that has nodes, plus what may be undone.
 
 use std::ops::Range;
 
@@ -18,9 +18,13 @@ use crate::must::MustOrder;
 #[derive(Clone, Debug, Default)]
 pub struct DenseChains {
     chains: u32,
+    /// The chains that have nodes: windows leave most without.
+    inhabited: Vec<u32>,
+    /// Per chain, its place among those.
+    places: Vec<u32>,
     /// For each chain, how many nodes are in the chains before it; one more entry at the end.
     starts: Vec<usize>,
-    /// Per chain, per other chain, per position: the earliest successor, or [`NEVER`].
+    /// Per chain, per other chain with nodes, per position: the earliest successor, or [`NEVER`].
     successors: Vec<u32>,
     /// Likewise, one more than the latest predecessor, or 0.
     predecessors: Vec<u32>,
@@ -54,13 +58,20 @@ impl DenseChains {
     /// An order of chains of the given lengths, without edges.
     pub fn new(lengths: &[u32]) -> DenseChains {
         let mut starts = vec![0];
+        let (mut inhabited, mut places) = (Vec::new(), Vec::with_capacity(lengths.len()));
         for (chain, &length) in lengths.iter().enumerate() {
             starts.push(starts[chain] + length as usize);
+            places.push(inhabited.len() as u32);
+            if length > 0 {
+                inhabited.push(chain as u32);
+            }
         }
-        let cells = starts[lengths.len()] * lengths.len();
+        let cells = starts[lengths.len()] * inhabited.len();
         let (successors, predecessors) = (vec![NEVER; cells], vec![0; cells]);
         DenseChains {
             chains: lengths.len() as u32,
+            inhabited,
+            places,
             starts,
             successors,
             predecessors,
@@ -78,8 +89,8 @@ impl DenseChains {
             order.successors[successor] = order.successors[successor].min(to.position);
             order.predecessors[predecessor] = from.position + 1;
         });
-        for chain in 0..order.chains {
-            for other in 0..order.chains {
+        for &chain in &order.inhabited {
+            for &other in &order.inhabited {
                 let start = order.column(chain, other);
                 let column = start..start + lengths[chain as usize] as usize;
                 let mut least = NEVER;
@@ -100,8 +111,8 @@ impl DenseChains {
     /// Where the column of `chain` about `other` starts.
     #[inline]
     fn column(&self, chain: u32, other: u32) -> usize {
-        let (chain, other) = (chain as usize, other as usize);
-        self.starts[chain] * self.chains as usize + other * (self.starts[chain + 1] - self.starts[chain])
+        let (chain, place) = (chain as usize, self.places[other as usize] as usize);
+        self.starts[chain] * self.inhabited.len() + place * (self.starts[chain + 1] - self.starts[chain])
     }
 
     #[inline]
@@ -126,6 +137,9 @@ impl ChainOrder for DenseChains {
         if node.chain == chain {
             return Some(node.position);
         }
+        if self.length(chain) == 0 {
+            return None;
+        }
         Some(self.successors[self.cell(node, chain)]).filter(|&position| position != NEVER)
     }
 
@@ -133,6 +147,9 @@ impl ChainOrder for DenseChains {
     fn latest_predecessor(&self, node: Node, chain: u32) -> Option<u32> {
         if node.chain == chain {
             return Some(node.position);
+        }
+        if self.length(chain) == 0 {
+            return None;
         }
         self.predecessors[self.cell(node, chain)].checked_sub(1)
     }
@@ -159,17 +176,21 @@ impl ChainOrder for DenseChains {
 
 impl Pairs for DenseChains {
     fn predecessors(&self, node: Node, found: &mut Vec<Node>) {
-        found.extend((0..self.chains).filter(|&chain| chain != node.chain).filter_map(|chain| {
-            let position = self.latest_predecessor(node, chain)?;
-            Some(Node::new(chain, position))
-        }));
+        found.extend(self.inhabited.iter().copied().filter(|&chain| chain != node.chain).filter_map(
+            |chain| {
+                let position = self.latest_predecessor(node, chain)?;
+                Some(Node::new(chain, position))
+            },
+        ));
     }
 
     fn successors(&self, node: Node, found: &mut Vec<Node>) {
-        found.extend((0..self.chains).filter(|&chain| chain != node.chain).filter_map(|chain| {
-            let position = self.earliest_successor(node, chain)?;
-            Some(Node::new(chain, position))
-        }));
+        found.extend(self.inhabited.iter().copied().filter(|&chain| chain != node.chain).filter_map(
+            |chain| {
+                let position = self.earliest_successor(node, chain)?;
+                Some(Node::new(chain, position))
+            },
+        ));
     }
 
     fn strengthen(&mut self, from: Node, to: Node) -> bool {

@@ -52,12 +52,12 @@ impl Reduction {
     /// in their accesses, but a pattern of several that holds in every schedule may be.
     pub fn new(trace: &Trace, model: Model, ordered: bool) -> Result<Reduction, NotACore> {
         let fields = Fields::new(trace);
-        let mut uses = uses(trace, &fields);
-        find_unordered(trace, &fields, &mut uses);
+        let Survey { mut uses, framed, skipped } = Survey::new(trace, &fields);
+        find_unordered(trace, &fields, &framed, &mut uses);
         let runs_on = matches!(model, Model::Branch | Model::BranchValue);
         let starts = before_waits(trace);
-        let held_up = trace.ids().filter(|&id| runs_on && trace.kind(id) == Kind::Update);
-        for event in held_up.chain(starts.iter().copied()) {
+        let held_up = runs_on.then(|| trace.ids().filter(|&id| trace.kind(id) == Kind::Update));
+        for event in held_up.into_iter().flatten().chain(starts.iter().copied()) {
             if let Some(access) = trace.op(event).access() {
                 uses[access.variable.index()] = Use::Shared;
             }
@@ -70,7 +70,6 @@ impl Reduction {
         let mut keep = keep(trace, model, &fields, stays);
         keep.extend(starts.iter().map(|event| event.index()));
         let core = Core::new(trace, &keep)?;
-        let skipped = trace.ids().filter(|&id| trace.kind(id) == Kind::Skip).count();
         let left_out = (trace.len() - skipped - core.trace().len()) as u64;
         Ok(Reduction { core, uses, left_out })
     }
@@ -104,31 +103,51 @@ impl Fields {
     }
 }
 
-/// Who touches what: variables of several threads with a write are taken as ordered.
-fn uses(trace: &Trace, fields: &Fields) -> Vec<Use> {
-    let count = trace.count(Space::Variable);
-    let mut owners: Vec<Option<ThreadId>> = vec![None; count];
-    let (mut several, mut written) = (FixedBitSet::with_capacity(count), FixedBitSet::with_capacity(count));
-    for id in trace.ids() {
-        let Some(access) = trace.op(id).access() else { continue };
-        let thread = trace.thread(id);
-        fields.each(access.variable, access.lifetime, |variable| {
-            let owner = owners[variable.index()].get_or_insert(thread);
-            if *owner != thread {
-                several.insert(variable.index());
-            }
-            if access.writes {
-                written.insert(variable.index());
-            }
-        });
+/// What one look at every event tells.
+struct Survey {
+    /// Who touches what: variables of several threads with a write are taken as ordered.
+    uses: Vec<Use>,
+    /// The forks and joins.
+    framed: Vec<EventId>,
+    /// How many positions are skipped.
+    skipped: usize,
+}
+
+impl Survey {
+    fn new(trace: &Trace, fields: &Fields) -> Survey {
+        let count = trace.count(Space::Variable);
+        let mut owners: Vec<Option<ThreadId>> = vec![None; count];
+        let (mut several, mut written) =
+            (FixedBitSet::with_capacity(count), FixedBitSet::with_capacity(count));
+        let (mut framed, mut skipped) = (Vec::new(), 0);
+        for id in trace.ids() {
+            let Some(access) = trace.op(id).access() else {
+                match trace.kind(id) {
+                    Kind::Fork | Kind::Join => framed.push(id),
+                    Kind::Skip => skipped += 1,
+                    _ => {}
+                }
+                continue;
+            };
+            let thread = trace.thread(id);
+            fields.each(access.variable, access.lifetime, |variable| {
+                let owner = owners[variable.index()].get_or_insert(thread);
+                if *owner != thread {
+                    several.insert(variable.index());
+                }
+                if access.writes {
+                    written.insert(variable.index());
+                }
+            });
+        }
+        let of = |variable: usize| match (owners[variable], several[variable], written[variable]) {
+            (None, ..) => Use::Unused,
+            (_, false, _) => Use::Local,
+            (_, true, false) => Use::ReadOnly,
+            (_, true, true) => Use::Ordered,
+        };
+        Survey { uses: (0..count).map(of).collect(), framed, skipped }
     }
-    let of = |variable: usize| match (owners[variable], several[variable], written[variable]) {
-        (None, ..) => Use::Unused,
-        (_, false, _) => Use::Local,
-        (_, true, false) => Use::ReadOnly,
-        (_, true, true) => Use::Ordered,
-    };
-    (0..count).map(of).collect()
 }
 
 /// The events at which waits start: releases of locks in all but odd traces.
@@ -172,8 +191,8 @@ fn keep(trace: &Trace, model: Model, fields: &Fields, stays: impl Fn(VarId) -> b
 ///
 /// A thread's events fall into segments that end at its forks and start at its joins; which segments come before which
 /// is the order of forks and joins.
-fn find_unordered(trace: &Trace, fields: &Fields, uses: &mut [Use]) {
-    let order = segments(trace);
+fn find_unordered(trace: &Trace, fields: &Fields, framed: &[EventId], uses: &mut [Use]) {
+    let order = segments(trace, framed);
     let mut current = vec![0; trace.count(Space::Thread)];
     let mut last: HashMap<VarId, Last> = HashMap::new();
     for id in trace.ids() {
@@ -182,6 +201,10 @@ fn find_unordered(trace: &Trace, fields: &Fields, uses: &mut [Use]) {
             current[thread.index()] += 1;
         }
         if let Some(access) = op.access() {
+            // Most variables are of one thread.
+            if !access.lifetime && uses[access.variable.index()] != Use::Ordered {
+                continue;
+            }
             let here = Node::new(thread.0, current[thread.index()]);
             fields.each(access.variable, access.lifetime, |variable| {
                 if uses[variable.index()] != Use::Ordered {
@@ -200,24 +223,20 @@ fn find_unordered(trace: &Trace, fields: &Fields, uses: &mut [Use]) {
 }
 
 /// The order of the segments.
-fn segments(trace: &Trace) -> MustOrder {
+fn segments(trace: &Trace, framed: &[EventId]) -> MustOrder {
     let threads = trace.count(Space::Thread);
     let mut builder = MustOrderBuilder::new(threads as u32);
     let mut forked = FixedBitSet::with_capacity(threads);
-    let mut framed = Vec::new();
-    for id in trace.ids() {
+    for &id in framed {
         if let Op::Fork(child) = trace.op(id) {
             forked.insert(child.index());
-        }
-        if matches!(trace.kind(id), Kind::Fork | Kind::Join) {
-            framed.push(id);
         }
     }
     let mut last: Vec<Option<Node>> = vec![None; threads];
     for thread in (0..threads).filter(|&thread| !forked.contains(thread)) {
         last[thread] = Some(builder.event(thread as u32, &[]));
     }
-    for id in framed {
+    for &id in framed {
         let thread = trace.thread(id);
         let Some(here) = last[thread.index()] else { continue };
         match trace.op(id) {

@@ -1,16 +1,19 @@
 //! Candidates for data races.
 //!
 //! Every pair of conflicting accesses that the must order leaves free and whose locks do not exclude each other is a
-//! candidate. One pass in observed order: each access meets the classes of its variable ([`crate::classes`]) that have
+//! candidate. Variables that one lock guards have none. For the others, one pass in observed order: each access meets the classes of its variable ([`crate::classes`]) that have
 //! accesses that need not come before it, and within a class those accesses, which are the latest ones.
 //!
 //! Misses nothing: what is filtered out is infeasible by the must order, or because two threads cannot both stand
 //! inside critical sections that exclude each other. Where only one finding per pair of sites is wanted, a pair of
 //! sites with very many candidates keeps some of them, spread over the trace, and the number of all.
 
+use std::ops::ControlFlow;
+
+use fixedbitset::FixedBitSet;
 use hashbrown::HashMap;
 use reweave_decide::{Must, Prepared};
-use reweave_trace::{Access, EventId, SiteId, ThreadId, VarId};
+use reweave_trace::{Access, EventId, LockId, SiteId, Space, ThreadId, VarId};
 
 use crate::classes::{Class, Classes};
 use crate::groups::{Candidate, Groups};
@@ -88,37 +91,72 @@ pub(crate) fn candidates(
     variables: &Variables,
     groups: &mut Groups<'_>,
 ) {
-    let trace = prepared.trace;
-    let mut locksets = Locksets::new(prepared.order.threads());
+    let unguarded = unguarded(prepared, variables);
     let mut horizon = Horizon::new(prepared, must);
     let mut all: HashMap<VarId, Accesses> = HashMap::new();
-    let mut touched = Vec::new();
-    for (id, event) in trace.events() {
-        locksets.run(event.thread, event.op, prepared.links.is_outermost(id));
-        horizon.run(event.thread, id);
-        let Some(access) = event.op.access() else { continue };
+    each_access(prepared, variables, |id, access, variable, locksets| {
+        if !unguarded.contains(variable.index()) {
+            return ControlFlow::Continue(());
+        }
         if groups.stopped() {
-            return;
+            return ControlFlow::Break(());
+        }
+        let thread = prepared.trace.thread(id);
+        horizon.run(thread, id);
+        let accesses = all.entry(variable).or_default();
+        if accesses.classes.is_crowded() {
+            accesses.forget(prepared, &horizon);
         }
         let key = Key {
-            thread: event.thread,
-            site: event.site,
+            thread,
+            site: prepared.trace.site(id),
             reads: access.reads,
             writes: access.writes,
             atomic: access.atomic,
-            locks: locksets.current(event.thread),
+            locks: locksets.current(thread),
         };
-        touched.clear();
-        variables.each_touched(access.variable, access.lifetime, |variable| touched.push(variable));
-        for &variable in &touched {
-            if variables.use_of(variable) == Use::Contended {
-                let accesses = all.entry(variable).or_default();
-                if accesses.classes.is_crowded() {
-                    accesses.forget(prepared, &horizon);
-                }
-                let meeting = Meeting { prepared, must, id, access, variable };
-                meeting.meet(accesses, key, &locksets, groups);
+        Meeting { prepared, must, id, access, variable }.meet(accesses, key, locksets, groups);
+        ControlFlow::Continue(())
+    });
+}
+
+/// The contended variables that no lock guards. Where one lock is held at every access, and not shared at any that
+/// writes, no two that conflict can be next at once: most variables of most programs are so.
+fn unguarded(prepared: &Prepared<'_>, variables: &Variables) -> FixedBitSet {
+    let mut guards: HashMap<VarId, Vec<LockId>> = HashMap::new();
+    let mut unguarded = FixedBitSet::with_capacity(prepared.trace.count(Space::Variable));
+    each_access(prepared, variables, |id, access, variable, locksets| {
+        if unguarded.contains(variable.index()) {
+            return ControlFlow::Continue(());
+        }
+        let holds = locksets.holds(locksets.current(prepared.trace.thread(id)));
+        let guarding = || holds.iter().filter(|hold| !(access.writes && hold.shared)).map(|hold| hold.lock);
+        let guards = guards.entry(variable).or_insert_with(|| guarding().collect());
+        guards.retain(|guard| guarding().any(|lock| lock == *guard));
+        unguarded.set(variable.index(), guards.is_empty());
+        ControlFlow::Continue(())
+    });
+    unguarded
+}
+
+/// Calls `visit` with each access, in observed order, and each contended variable that it touches.
+fn each_access(
+    prepared: &Prepared<'_>,
+    variables: &Variables,
+    mut visit: impl FnMut(EventId, Access, VarId, &Locksets) -> ControlFlow<()>,
+) {
+    let mut locksets = Locksets::new(prepared.order.threads());
+    for (id, event) in prepared.trace.events() {
+        locksets.run(event.thread, event.op, prepared.links.is_outermost(id));
+        let Some(access) = event.op.access() else { continue };
+        let mut flow = ControlFlow::Continue(());
+        variables.each_touched(access.variable, access.lifetime, |variable| {
+            if flow.is_continue() && variables.use_of(variable) == Use::Contended {
+                flow = visit(id, access, variable, &locksets);
             }
+        });
+        if flow.is_break() {
+            return;
         }
     }
 }

@@ -8,6 +8,7 @@ mod decide;
 mod formats;
 mod loops;
 mod naive;
+mod plain;
 mod predict;
 mod record;
 mod scale;

@@ -4,9 +4,9 @@
 //! lock with the same locks held are alike, and are treated as one. Cycles are searched among these, after the lock
 //! graphs of Goodlock and the abstract deadlock patterns of SPDOffline: each waits for a lock that the next one holds,
 //! all threads are different, and no two hold locks that exclude each other (a gate). Two dependencies are linked only
-//! if some of their events can come in either order, as far as the must order tells. Only dependencies whose locks are
-//! on a cycle of the lock graph count ([`graph`]); each cycle is found once, from its least dependency, and short ones
-//! before long ones.
+//! if some of their events can come in either order, as far as the must order tells; one pass in observed order finds
+//! those ([`crate::classes`]). Only dependencies whose locks are on a cycle of the lock graph count ([`graph`]); each
+//! cycle is found once, from its least dependency, and short ones before long ones.
 //!
 //! Try-locks never wait, but what they hold counts. The shared side of a reader/writer lock blocks exclusive acquires
 //! only. Cycles are found at any length up to the number of threads; their number can be exponential, so the search
@@ -14,12 +14,11 @@
 
 mod graph;
 
-use std::rc::Rc;
-
 use hashbrown::{HashMap, HashSet};
 use reweave_decide::{Must, Prepared};
 use reweave_trace::{EventId, Kind as OpKind, LockId, SiteId, ThreadId};
 
+use crate::classes::Classes;
 use crate::groups::{Candidate, Groups};
 use crate::locksets::{Hold, LocksetId, Locksets};
 use crate::{Kind, Pattern};
@@ -32,9 +31,6 @@ const CHOICES: usize = 64;
 
 /// How many choices of sites are made for one cycle.
 const SITE_CHOICES: u32 = 1024;
-
-/// At so many events of a dependency it is looked whether it can meet another.
-const MEETINGS: usize = 256;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Key {
@@ -59,18 +55,17 @@ pub(crate) fn candidates(prepared: &Prepared<'_>, must: &Must<'_>, groups: &mut 
     dependencies.retain(|one| {
         edges(&one.key, &locksets).iter().any(|[held, wanted]| components[held] == components[wanted])
     });
+    let successors = successors(prepared, must, &dependencies, &locksets, groups);
     let mut search = Search {
         prepared,
         must,
         dependencies: &dependencies,
-        holders: HashMap::new(),
-        successors: vec![None; dependencies.len()],
+        successors,
         locksets,
         path: Vec::new(),
         steps: 0,
         unexamined: 0,
     };
-    search.index();
     let threads = dependencies.iter().map(|one| one.key.thread).collect::<HashSet<_>>().len();
     for length in 2..=threads {
         let mut longer = false;
@@ -114,69 +109,75 @@ fn dependencies(prepared: &Prepared<'_>, locksets: &mut Locksets) -> Vec<Depende
     found
 }
 
+/// Per dependency, those that may hold what it waits for at the same time.
+fn successors(
+    prepared: &Prepared<'_>,
+    must: &Must<'_>,
+    dependencies: &[Dependency],
+    locksets: &Locksets,
+    groups: &Groups<'_>,
+) -> Vec<Vec<usize>> {
+    let of = |place: usize| dependencies[place].events.iter().map(move |&event| (event, place));
+    let mut events: Vec<(EventId, usize)> = (0..dependencies.len()).flat_map(of).collect();
+    events.sort_unstable();
+    let mut classes: Classes<usize, EventId> = Classes::default();
+    let mut links: HashSet<(usize, usize)> = HashSet::new();
+    for (event, place) in events {
+        if groups.stopped() {
+            break;
+        }
+        let key = &dependencies[place].key;
+        for (n, thread) in classes.threads().enumerate().filter(|(_, thread)| *thread != key.thread) {
+            let needed = must.needed(event, thread);
+            let free = |event: &EventId| prepared.position(*event) >= needed;
+            for (_, class) in classes.of(n).take_while(|(_, class)| class.instances.last().is_some_and(free))
+            {
+                let other = &dependencies[class.key].key;
+                if !locksets.compatible(key.locks, other.locks) {
+                    continue;
+                }
+                if other.blocks(key, locksets) {
+                    links.insert((place, class.key));
+                }
+                if key.blocks(other, locksets) {
+                    links.insert((class.key, place));
+                }
+            }
+        }
+        let class = classes.place(place);
+        classes.push(key.thread, class, event, Some(1));
+    }
+    let mut successors = vec![Vec::new(); dependencies.len()];
+    for (from, to) in links {
+        successors[from].push(to);
+    }
+    for list in &mut successors {
+        list.sort_unstable();
+    }
+    successors
+}
+
+impl Key {
+    /// Whether what it holds keeps another waiting.
+    fn blocks(&self, other: &Key, locksets: &Locksets) -> bool {
+        locksets.holds(self.locks).iter().any(|hold| hold.excludes(other.waits_for))
+    }
+}
+
 struct Search<'a> {
     prepared: &'a Prepared<'a>,
     must: &'a Must<'a>,
     dependencies: &'a [Dependency],
-    /// Per lock, the dependencies that hold it.
-    holders: HashMap<LockId, Vec<usize>>,
-    /// Per dependency, those that hold what it waits for, once it is known.
-    successors: Vec<Option<Rc<[usize]>>>,
+    /// Per dependency, those that may hold what it waits for at the same time.
+    successors: Vec<Vec<usize>>,
     locksets: Locksets,
     path: Vec<usize>,
     steps: usize,
-    /// How many links were given up after a look at some of their events.
+    /// How many cycles were given up after some choices of their sites.
     unexamined: u64,
 }
 
 impl Search<'_> {
-    fn index(&mut self) {
-        for (place, dependency) in self.dependencies.iter().enumerate() {
-            for hold in self.locksets.holds(dependency.key.locks) {
-                self.holders.entry(hold.lock).or_default().push(place);
-            }
-        }
-    }
-
-    /// The dependencies that may hold what this one waits for at the same time.
-    fn successors(&mut self, place: usize) -> Rc<[usize]> {
-        if let Some(known) = &self.successors[place] {
-            return known.clone();
-        }
-        let dependency = &self.dependencies[place];
-        let holders = self.holders.get(&dependency.key.waits_for.lock).map_or(&[][..], Vec::as_slice);
-        self.steps += holders.len();
-        let blocking: Vec<usize> =
-            holders.iter().copied().filter(|&other| self.blocks(other, dependency)).collect();
-        let found: Rc<[usize]> = blocking.into_iter().filter(|&other| self.can_meet(place, other)).collect();
-        self.successors[place] = Some(found.clone());
-        found
-    }
-
-    /// Whether two dependencies without a common gate have events that neither must come before the other.
-    fn can_meet(&mut self, a: usize, b: usize) -> bool {
-        let (a, b) = (&self.dependencies[a], &self.dependencies[b]);
-        if !self.locksets.compatible(a.key.locks, b.key.locks) {
-            return false;
-        }
-        let mut looked_at = 0;
-        let meet = spread(&a.events, MEETINGS).any(|event| {
-            looked_at += 1;
-            self.is_free(event, &b.events)
-        });
-        self.steps += looked_at;
-        self.unexamined += u64::from(!meet && a.events.len() > MEETINGS);
-        meet
-    }
-
-    /// Whether some of a thread's events may come before and after `event`: if any, then one of its neighbours.
-    fn is_free(&self, event: EventId, events: &[EventId]) -> bool {
-        let after = events.partition_point(|&e| e < event);
-        let earlier = after.checked_sub(1).map(|place| events[place]);
-        earlier.is_some_and(|e| !self.must.before(e, event))
-            || events.get(after).is_some_and(|&e| !self.must.before(event, e))
-    }
-
     /// Of a thread's events, those that may come before and after `event`.
     fn free<'e>(&self, event: EventId, thread: ThreadId, events: &'e [EventId]) -> &'e [EventId] {
         let needed = self.must.needed(event, thread);
@@ -185,18 +186,12 @@ impl Search<'_> {
         &events[from..to]
     }
 
-    fn blocks(&self, other: usize, dependency: &Dependency) -> bool {
-        let other = &self.dependencies[other];
-        let holds = self.locksets.holds(other.key.locks);
-        other.key.thread != dependency.key.thread
-            && holds.iter().any(|hold| hold.excludes(dependency.key.waits_for))
-    }
-
     /// Finds the cycles of so many dependencies that begin with the path; whether there may be longer ones.
     fn extend(&mut self, length: usize, groups: &mut Groups<'_>) -> bool {
         let (start, last) = (self.path[0], self.path[self.path.len() - 1]);
         let mut longer = false;
-        for &next in self.successors(last).iter() {
+        for at in 0..self.successors[last].len() {
+            let next = self.successors[last][at];
             self.steps += 1;
             if self.steps >= MAX_STEPS || groups.stopped() {
                 return false;
@@ -216,15 +211,12 @@ impl Search<'_> {
         longer
     }
 
-    fn fits(&mut self, next: usize) -> bool {
+    fn fits(&self, next: usize) -> bool {
         let key = self.dependencies[next].key;
-        let path = std::mem::take(&mut self.path);
-        let fits = path.iter().all(|&place| {
+        self.path.iter().all(|&place| {
             let other = self.dependencies[place].key;
             other.thread != key.thread && self.locksets.compatible(other.locks, key.locks)
-        });
-        self.path = path;
-        fits
+        })
     }
 
     /// The events of a cycle: all choices or, for each choice of sites, the nearest to some events of the first.

@@ -83,7 +83,7 @@ const CHECKPOINTS: usize = 64;
 const CHECKPOINT_STRIDE: usize = 1024;
 
 /// How many bytes an event the checkpoints may take beyond that.
-const CHECKPOINT_BYTES: usize = 2;
+const CHECKPOINT_BYTES: usize = 8;
 
 impl<'p> Basis<'p> {
     /// A decider that has learnt nothing yet: its answers do not depend on what others were asked.
@@ -352,8 +352,8 @@ impl<'p> Decider<'p> {
 /// How many events lie between two places that are kept for the checker.
 fn checkpoint_stride(trace: &Trace) -> u32 {
     // About what a machine takes: a few numbers for each thread, lock and variable.
-    let machine: usize =
-        [Space::Thread, Space::Lock, Space::Variable].map(|space| trace.count(space) * 16).iter().sum();
+    let spaces = [(Space::Thread, 24), (Space::Lock, 16), (Space::Variable, 8)];
+    let machine: usize = spaces.map(|(space, bytes)| trace.count(space) * bytes).iter().sum();
     let affordable = (machine / CHECKPOINT_BYTES).max(CHECKPOINT_STRIDE);
     affordable.min((trace.len() / CHECKPOINTS).max(CHECKPOINT_STRIDE)) as u32
 }

@@ -143,6 +143,11 @@ impl Drain {
         self.field(field::STATE).load(Acquire) != state::NOBODY
     }
 
+    /// Whether the first events are kept as well as the last.
+    pub fn keeps_all(&self) -> bool {
+        self.last.is_none()
+    }
+
     /// Whether the program wrote its last slot.
     pub fn is_whole(&self) -> bool {
         self.field(field::STATE).load(Acquire) == state::FINISHED

@@ -41,7 +41,7 @@ pub enum Error {
     /// The steps of the trace do not name one that is needed.
     #[error("the schedule cannot be named: {0}")]
     Unnamed(String),
-    /// The witness was refused once its steps were put in another order.
+    /// A file could not be read or written.
     #[error("a file could not be read or written: {0}")]
     Io(#[from] std::io::Error),
 }

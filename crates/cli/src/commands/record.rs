@@ -26,7 +26,8 @@ pub(crate) fn run(args: &RecordArgs, console: &Console) -> anyhow::Result<Exit> 
     require_format(&args.output, None)?;
     if let Some(raw) = &args.finish {
         let left = Raw { path: raw.clone() };
-        let ended = Ended { exit: Exit::Yes, notes: left.notes(), begun: true, whole: false };
+        let from_start = !left.beside(".before").exists();
+        let ended = Ended { exit: Exit::Yes, notes: left.notes(), begun: true, whole: false, from_start };
         finish(&left, &ended, &args.output, console)?;
         return Ok(Exit::Yes);
     }
@@ -103,11 +104,14 @@ fn finish(raw: &Raw, ended: &Ended, output: &Path, console: &Console) -> anyhow:
     let recording = Recording::survey(&raw.path, &maps, free).with_context(kept)?;
     let mut writer = reweave_format::create(output, None, recording.capabilities())?;
     let mut steps = StepsFile::new(output);
-    let summary = recording.write_with_steps(&mut *writer, Some(&mut steps)).with_context(kept)?;
+    let named = ended.from_start.then_some(&mut steps as &mut dyn io::Write);
+    let summary = recording.write_with_steps(&mut *writer, named).with_context(kept)?;
     drop(writer);
     raw.keep_inputs(&recorded::inputs_path(output));
     raw.remove();
-    if let Some(error) = steps.finish() {
+    if ended.from_start
+        && let Some(error) = steps.finish()
+    {
         console.warn(format_args!("the trace cannot be replayed, its steps were not written: {error}"));
     }
     report(ended, &summary, output, console);

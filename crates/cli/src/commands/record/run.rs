@@ -56,6 +56,8 @@ pub(super) struct Ended {
     pub(super) begun: bool,
     /// Whether the program wrote the end of the recording.
     pub(super) whole: bool,
+    /// Whether the recording has the run from its start, so that occurrences can be counted.
+    pub(super) from_start: bool,
 }
 
 impl Run {
@@ -142,7 +144,8 @@ impl Run {
         }));
         let ended = notes.iter().any(|note| note == "deadlock" || note == "timeout");
         let exit = if ended { Exit::Stopped } else { Exit::of_program(status) };
-        Ok(Ended { exit, notes, begun: self.drain.has_begun(), whole: self.drain.is_whole() })
+        let (begun, whole) = (self.drain.has_begun(), self.drain.is_whole());
+        Ok(Ended { exit, notes, begun, whole, from_start: self.drain.keeps_all() })
     }
 }
 

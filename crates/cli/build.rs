@@ -11,7 +11,9 @@ use std::process::Command;
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let target = env::var("TARGET").expect("cargo sets TARGET");
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    // Asked when it runs: copies of the project that share a build folder share this program, too.
+    let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
+    let crates = package.join("..");
     for used in ["runtime/src", "wire/src"] {
         println!("cargo::rerun-if-changed={}", crates.join(used).display());
     }

@@ -1,6 +1,6 @@
 //! Making a predicted bug happen on the real program.
 //!
-//! A witness is a schedule of events of one trace. [`build`] names its events by thread, place of code and occurrence, which
+//! A witness is a schedule of events of one trace. [`mod@build`] names its events by thread, place of code and occurrence, which
 //! mean the same in another run, and spells out only where the running thread changes ([`coarse`] makes that rare). The
 //! result is a [`Schedule`], a text that people can read ([`mod@text`]). [`run`] starts the program with the runtime's
 //! scheduler following it ([`plan`] is what the runtime reads), and [`outcome`] is what the runtime says came of it.

@@ -217,7 +217,7 @@ export! {
     _ZdaPvm(1) => free_sized;
 }
 
-/// The size comes second, where [`free`] has its site: the address of the caller went to that register.
+/// The size comes second, where [`free()`] has its site: the address of the caller went to that register.
 extern "C" fn free_sized(at: usize, code: usize) {
     free(at, code);
 }

@@ -2,9 +2,7 @@
 //!
 //! Each is recorded once, in a run that ends well; the bug is predicted from it and replayed. `REWEAVE_REPLAYS` says how
 //! often, 3 without. The twin is the same file compiled with `FIXED`, and nothing may be found in it. A line `// bug: kind
-//! pattern target` in each file says what is to be found. Where `// twin: its kind only` follows, the twin is searched for
-//! that kind only: a wait for a condition variable splits its critical section, and a barrier is counted by those who arrive,
-//! which are both taken for accesses that others come between.
+//! pattern target` in each file says what is to be found.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +15,6 @@ struct Row {
     kind: String,
     pattern: String,
     target: String,
-    only_its_kind: bool,
 }
 
 fn rows() -> Vec<Row> {
@@ -36,7 +33,7 @@ fn row(file: PathBuf) -> Row {
     let mut words = bug.splitn(3, ' ').map(str::to_owned);
     let mut word = || words.next().unwrap_or_default();
     let (kind, pattern, target) = (word(), word(), word());
-    Row { only_its_kind: text.contains("\n// twin: its kind only\n"), file, kind, pattern, target }
+    Row { file, kind, pattern, target }
 }
 
 /// How often each bug is replayed.
@@ -45,7 +42,7 @@ fn times() -> String {
 }
 
 fn check(row: &Row) {
-    let Row { file, kind, pattern, target, only_its_kind } = row;
+    let Row { file, kind, pattern, target } = row;
     let name = file.file_name().unwrap_or_default().display();
     let program = Program::compile(file, &[]);
     let recorded = program.record(&[]);
@@ -67,7 +64,7 @@ fn check(row: &Row) {
     );
     let twin = Program::compile(file, &["-DFIXED"]);
     assert_eq!(twin.record(&[]).code, Some(0), "{name}");
-    let findings = twin.predict(if *only_its_kind { kind } else { "" });
+    let findings = twin.predict("");
     assert!(findings.is_empty(), "{name}: its twin has {findings:?}");
 }
 

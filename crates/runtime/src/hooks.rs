@@ -1,6 +1,6 @@
 //! The interface of ThreadSanitizer: plain accesses and functions.
 //!
-//! Most accesses are recorded right here, in a dozen instructions: the slot is written, and counts once the cursor is
+//! Most accesses are recorded right here, in some twenty instructions: the slot is written, and counts once the cursor is
 //! moved behind it. A write's value is read by the thread's next hook, which finds the slot in the head. Where the limit is
 //! reached, or an access is not aligned, the function behind takes over. A signal's handler may come between any two
 //! instructions; then the hook begins anew ([`crate::signals`]), which is why it lies within a fixed number of bytes and

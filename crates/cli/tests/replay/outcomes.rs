@@ -43,6 +43,36 @@ fn another_branch_is_a_divergence_with_the_step_and_the_reason() {
     }
 }
 
+/// The same code is no race where it touches other memory.
+#[test]
+fn accesses_to_memory_apart_confirm_nothing() {
+    let program = Program::of_text(
+        r#"
+#include <pthread.h>
+#include <stdlib.h>
+static int counters[2];
+static void *add(void *counter) {
+    ++*(int *)counter;
+    return NULL;
+}
+int main(int count, char **arguments) {
+    pthread_t a, b;
+    pthread_create(&a, NULL, add, &counters[0]);
+    pthread_create(&b, NULL, add, &counters[count > 1]);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    return 0;
+}
+"#,
+    );
+    assert_eq!(program.record(&[]).code, Some(0));
+    let findings = program.predict("race");
+    let name = fingerprint(&findings[0]);
+    assert!(program.replay(name, &[], &[]).out.starts_with("confirmed: "));
+    let apart = program.replay(name, &[], &["apart"]);
+    assert!(apart.code == Some(1) && !apart.out.contains("confirmed"), "{}", apart.out);
+}
+
 /// A strict replay gives up where a greedy one lets the thread run on: it does more before the step than it did.
 #[test]
 fn a_greedy_replay_reaches_what_a_strict_one_gives_up() {

@@ -166,6 +166,8 @@ impl Finding {
 pub struct Undecided {
     /// The kind of bug.
     pub kind: Kind,
+    /// What exactly it would look like.
+    pub pattern: Pattern,
     /// The events.
     pub events: Vec<EventId>,
     /// Why.

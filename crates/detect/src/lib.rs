@@ -11,6 +11,7 @@ mod finding;
 mod groups;
 mod horizon;
 mod locksets;
+mod models;
 mod options;
 mod orders;
 mod races;
@@ -20,6 +21,7 @@ mod variables;
 pub use finding::{
     Counts, Dropped, Finding, Kind, ParseKindError, Pattern, Prediction, Undecided, UndecidedReason,
 };
+pub use models::ModelCount;
 pub use options::{Options, Shard};
 
 use reweave_decide::Error;
@@ -29,5 +31,17 @@ use reweave_trace::{Model, Trace};
 ///
 /// The search sees only the part of the trace that can matter, its core; findings are about the whole trace again.
 pub fn predict(trace: &Trace, model: Model, options: &Options<'_>) -> Result<Prediction, Error> {
-    run::predict(trace, model, options)
+    run::predict(trace, model, options, None)
+}
+
+/// How many of the `findings` that `trace` has in `model` each stricter model gives, too; `model` itself comes last.
+///
+/// Each stricter model is searched for the findings that no model stricter than it has given already.
+pub fn count_by_model(
+    trace: &Trace,
+    model: Model,
+    findings: &[Finding],
+    options: &Options<'_>,
+) -> Result<Vec<ModelCount>, Error> {
+    models::count(trace, model, findings, options)
 }

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use hashbrown::HashSet;
 use reweave_decide::{Decider, Error, Limits, Prepared, Reason, Reduction, Verdict};
 use reweave_trace::{Core, EventId, Model, Trace};
 use reweave_witness::CheckedWitness;
@@ -23,7 +24,13 @@ struct Outcome {
     counts: Counts,
 }
 
-pub(crate) fn predict(trace: &Trace, model: Model, options: &Options<'_>) -> Result<Prediction, Error> {
+/// Searches the trace; where `only` is given, only for findings with these fingerprints.
+pub(crate) fn predict(
+    trace: &Trace,
+    model: Model,
+    options: &Options<'_>,
+    only: Option<&HashSet<&str>>,
+) -> Result<Prediction, Error> {
     let reduction = Reduction::new(trace, model, options.all)?;
     let prepared = Prepared::new(reduction.core.trace(), None);
     let decider = Decider::new(&prepared, model)?;
@@ -32,6 +39,9 @@ pub(crate) fn predict(trace: &Trace, model: Model, options: &Options<'_>) -> Res
     let groups = search.groups(&variables);
     let unexamined = groups.unexamined;
     let mut list = groups.finish();
+    if let Some(only) = only {
+        list.retain(|group| search.fingerprint(group).is_some_and(|print| only.contains(print.as_str())));
+    }
     if let Some(shard) = options.shard {
         let mut number = 0;
         list.retain(|_| {
@@ -158,7 +168,13 @@ impl Search<'_> {
     }
 
     fn undecided(&self, group: &Group, candidate: &Candidate, reason: UndecidedReason) -> Undecided {
-        Undecided { kind: group.kind, events: self.originals(candidate), reason }
+        Undecided { kind: group.kind, pattern: group.pattern, events: self.originals(candidate), reason }
+    }
+
+    /// What identifies the findings of a group.
+    fn fingerprint(&self, group: &Group) -> Option<String> {
+        let events = self.originals(group.candidates.first()?);
+        Some(fingerprint(self.whole, group.kind, group.pattern, &events))
     }
 
     fn finding(

@@ -1,7 +1,7 @@
 //! All kinds against the oracle, with every candidate decided exactly.
 
 use reweave_decide::Stages;
-use reweave_detect::{Finding, Kind, Options, Pattern, Prediction, predict};
+use reweave_detect::{Finding, Kind, Options, Pattern, Prediction, count_by_model, predict};
 use reweave_testkit::{Oracle, Shape, ValueMode, generate, show};
 use reweave_trace::{EventId, Kind as OpKind, Links, Model, Op, ProgramOrder, Trace, VarId};
 use reweave_witness::Checker;
@@ -101,6 +101,26 @@ fn one_finding_per_set_of_sites_is_one_of_all() {
         }
         assert!(some.undecided.is_empty() && every.undecided.is_empty(), "{}", context());
     }
+}
+
+#[test]
+fn each_model_gives_what_a_search_in_it_finds() {
+    let mut grown = 0;
+    for seed in 0..traces() / 8 {
+        let trace = trace_of(seed, Model::BranchValue);
+        let every = run(&trace, Model::BranchValue, &all());
+        let counts = count_by_model(&trace, Model::BranchValue, &every.findings, &all())
+            .expect("the models are sound");
+        let names: Vec<_> = counts.iter().map(|count| count.model).collect();
+        assert_eq!(names, [Model::Rf, Model::Value, Model::Branch, Model::BranchValue]);
+        for count in &counts {
+            let alone = run(&trace, count.model, &all());
+            let context = || format!("seed {seed} {}\n{}", count.model, show(&trace));
+            assert_eq!((count.findings, count.unknown), (alone.findings.len() as u64, 0), "{}", context());
+        }
+        grown += u32::from(counts[0].findings < counts[3].findings);
+    }
+    assert!(grown > 0, "no trace shows what a model buys");
 }
 
 #[test]

@@ -69,6 +69,15 @@ impl Model {
         }
     }
 
+    /// The models that are sound wherever this one is and accept no schedule that it refuses, from strict to permissive.
+    pub fn stricter(self) -> impl Iterator<Item = Model> {
+        let needs = self.needs();
+        let stricter = move |model: &Model| {
+            *model != self && *model != Model::Sync && self != Model::Sync && needs.include(model.needs())
+        };
+        Model::ALL.into_iter().filter(stricter)
+    }
+
     /// The most permissive model that `capabilities` make sound.
     pub fn auto(capabilities: Capabilities) -> Model {
         let sound = |model: &&Model| **model != Model::Sync && capabilities.include(model.needs());
@@ -101,6 +110,17 @@ impl FromStr for Model {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stricter_models_need_no_more() {
+        let stricter = |model: Model| model.stricter().map(Model::name).collect::<Vec<_>>().join(" ");
+        assert_eq!(stricter(Model::Sync), "");
+        assert_eq!(stricter(Model::Rf), "");
+        assert_eq!(stricter(Model::Value), "rf");
+        assert_eq!(stricter(Model::Branch), "rf");
+        assert_eq!(stricter(Model::BranchValue), "rf value branch");
+        assert_eq!(stricter(Model::DepValue), "rf value dep");
+    }
 
     #[test]
     fn auto_takes_the_most_permissive_sound_model() {

@@ -33,6 +33,9 @@ pub struct TraceResult {
     pub counts: Counts,
     /// What was left out before candidates were made.
     pub dropped: Dropped,
+    /// How many of the findings each model gives, where that was counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<ModelCount>,
     /// How many possible candidates were passed over without a look.
     #[serde(default)]
     pub unexamined: u64,
@@ -88,6 +91,24 @@ pub struct Finding {
     /// What came of it on the real program, where that was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<Replay>,
+}
+
+/// What a model gives of the findings.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+pub struct ModelCount {
+    /// The model, by its name.
+    pub model: String,
+    /// How many it gives.
+    pub findings: u64,
+    /// Of how many it was not settled.
+    #[serde(default)]
+    pub unknown: u64,
+}
+
+impl From<&reweave_detect::ModelCount> for ModelCount {
+    fn from(count: &reweave_detect::ModelCount) -> ModelCount {
+        ModelCount { model: count.model.name().to_owned(), findings: count.findings, unknown: count.unknown }
+    }
 }
 
 /// What came of a finding on the real program; better outcomes first.
@@ -243,6 +264,7 @@ impl TraceResult {
                 ordered: dropped.ordered,
                 kept: dropped.kept,
             },
+            models: Vec::new(),
             unexamined: prediction.unexamined,
             repairs: Vec::new(),
             hidden: Hidden::default(),

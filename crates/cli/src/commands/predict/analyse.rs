@@ -4,11 +4,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use reweave_decide::{Error, Limits};
-use reweave_detect::{Options, Prediction};
+use reweave_detect::{Finding, Options, Prediction};
 use reweave_format::Loaded;
 use reweave_report::Scene;
-use reweave_report::json::predict::{Repair, TraceResult};
-use reweave_report::json::{Bug, Head};
+use reweave_report::json::predict::{ModelCount, Repair, TraceResult};
+use reweave_report::json::{Bug, Head, seconds};
 use reweave_trace::{Model, Trace};
 
 use super::confirm::Confirm;
@@ -61,10 +61,16 @@ impl Analysis<'_> {
         let model = model::choose(self.args.model, path, &loaded, self.console)?;
         self.watch.look();
         self.watch.search()?;
-        let prediction = self.predict(path, &loaded.trace, model);
+        let outcome = self.search(path, |options| {
+            let prediction = reweave_detect::predict(&loaded.trace, model, options)?;
+            let mut found = Found::new(&loaded.trace, path, model, prediction, filter);
+            let models = by_model(&loaded.trace, model, &found, options)?;
+            found.result.models = models.iter().map(ModelCount::from).collect();
+            Ok(found)
+        });
         self.watch.rest();
-        let prediction = match prediction {
-            Ok(prediction) => prediction,
+        let mut found = match outcome {
+            Ok(found) => found,
             Err(Error::Unsound(unsound)) => {
                 let head = Head::new(&loaded.trace, &path.display().to_string(), model);
                 let bug = Bug::new(head, &unsound);
@@ -72,11 +78,13 @@ impl Analysis<'_> {
             }
             Err(error) => return Err(Failure::new(format!("{}: {error}", path.display())).into()),
         };
-        let time = start.elapsed().as_secs_f64();
-        self.finish(path, &loaded, model, &prediction, time, filter)
+        found.result.seconds = seconds(start.elapsed().as_secs_f64());
+        found.result.partial |= self.watch.stopped();
+        self.finish(path, &loaded, found)
     }
 
-    fn predict(&self, path: &Path, trace: &Trace, model: Model) -> Result<Prediction, Error> {
+    /// Runs `work` with the options that the user gave.
+    fn search<T>(&self, path: &Path, work: impl FnOnce(&Options<'_>) -> T) -> T {
         let args = self.args;
         let name = path.file_name().unwrap_or(path.as_os_str()).display();
         let progress = Progress::new(format!("searching {name}"), Unit::Candidates, self.console);
@@ -96,20 +104,11 @@ impl Analysis<'_> {
             shard: args.shard,
             progress: Some(&|done, total| progress.update(done, Some(total))),
         };
-        reweave_detect::predict(trace, model, &options)
+        work(&options)
     }
 
-    fn finish(
-        &self,
-        path: &Path,
-        loaded: &Loaded,
-        model: Model,
-        prediction: &Prediction,
-        time: f64,
-        filter: &mut Filter,
-    ) -> anyhow::Result<Analysed> {
-        let name = path.display().to_string();
-        let mut result = TraceResult::new(&loaded.trace, &name, model, prediction, time);
+    fn finish(&self, path: &Path, loaded: &Loaded, found: Found) -> anyhow::Result<Analysed> {
+        let Found { mut result, findings } = found;
         result.shard = self.args.shard.map(|shard| format!("{}/{}", shard.index + 1, shard.count));
         let repairs = input::repairs(loaded, path).into_iter().map(|repair| Repair {
             defect: repair.defect.to_string(),
@@ -119,28 +118,56 @@ impl Analysis<'_> {
             first_line: repair.first_line,
         });
         result.repairs = repairs.collect();
-        let all = std::mem::take(&mut result.findings);
-        let (mut shown_findings, mut reports) = (Vec::new(), Vec::new());
-        let shown = self.forms.any();
-        let events = prediction.findings.iter().filter(|_| shown).flat_map(|found| found.events());
-        let scene = shown.then(|| Scene::new(&loaded.trace, events.copied()));
-        for (finding, found) in all.into_iter().zip(&prediction.findings) {
-            if !filter.shows(&finding, &mut result.hidden) {
-                continue;
+        let mut reports = Vec::new();
+        if self.forms.any() {
+            let events = findings.iter().flat_map(|found| found.events());
+            let scene = Scene::new(&loaded.trace, events.copied());
+            for (finding, found) in result.findings.iter().zip(&findings) {
+                let trace = Some((&scene, found.witness()));
+                reports.push(Report::new(finding, trace, self.forms, self.console));
             }
-            if let Some(scene) = &scene {
-                let trace = Some((scene, found.witness()));
-                reports.push(Report::new(&finding, trace, self.forms, self.console));
-            }
-            result.findings.push(finding);
-            shown_findings.push(found);
         }
         if let Some(confirm) = self.confirm {
-            let outcomes = confirm.all(&loaded.trace, path, &shown_findings, self.console)?;
+            let outcomes = confirm.all(&loaded.trace, path, &findings, self.console)?;
             for (finding, outcome) in result.findings.iter_mut().zip(outcomes) {
                 finding.replay = outcome;
             }
         }
         Ok(Analysed::Done(Box::new(result), reports))
     }
+}
+
+/// What was found, less what the user knows of.
+struct Found {
+    /// Its findings are those below.
+    result: TraceResult,
+    findings: Vec<Finding>,
+}
+
+impl Found {
+    fn new(trace: &Trace, path: &Path, model: Model, prediction: Prediction, filter: &mut Filter) -> Found {
+        let mut result = TraceResult::new(trace, &path.display().to_string(), model, &prediction, 0.0);
+        let all = std::mem::take(&mut result.findings);
+        let mut findings = Vec::new();
+        for (shown, finding) in all.into_iter().zip(prediction.findings) {
+            if filter.shows(&shown, &mut result.hidden) {
+                result.findings.push(shown);
+                findings.push(finding);
+            }
+        }
+        Found { result, findings }
+    }
+}
+
+/// What each model gives of the findings, on a trace that marks branches: what does the marking buy?
+fn by_model(
+    trace: &Trace,
+    model: Model,
+    found: &Found,
+    options: &Options<'_>,
+) -> Result<Vec<reweave_detect::ModelCount>, Error> {
+    if !model.needs().branches || found.findings.is_empty() {
+        return Ok(Vec::new());
+    }
+    reweave_detect::count_by_model(trace, model, &found.findings, options)
 }

@@ -36,7 +36,7 @@ impl<'a> Confirm<'a> {
         &self,
         trace: &Trace,
         path: &Path,
-        findings: &[&reweave_detect::Finding],
+        findings: &[reweave_detect::Finding],
         console: &Console,
     ) -> anyhow::Result<Vec<Option<Replay>>> {
         if findings.is_empty() {
@@ -45,7 +45,7 @@ impl<'a> Confirm<'a> {
         let context = Context::new(trace, path)?;
         let (_, arguments) = replay::program(&self.args.program)?;
         let replayer = Replayer::new(&self.program, arguments, &self.args.replaying, Some(path));
-        let one = |finding: &&reweave_detect::Finding| self.one(&context, &replayer, trace, finding, console);
+        let one = |finding: &reweave_detect::Finding| self.one(&context, &replayer, trace, finding, console);
         findings.iter().map(one).collect()
     }
 

@@ -72,6 +72,7 @@ fn join(mut parts: Vec<TraceResult>) -> Result<TraceResult, MergeError> {
         let first = &parts[0];
         part.trace == first.trace
             && part.model == first.model
+            && part.models.iter().map(|one| &one.model).eq(first.models.iter().map(|one| &one.model))
             && part.dropped == first.dropped
             && part.repairs == first.repairs
     };
@@ -86,6 +87,10 @@ fn sum(mut whole: TraceResult, rest: Vec<TraceResult>) -> TraceResult {
     for part in rest {
         whole.findings.extend(part.findings);
         whole.undecided.extend(part.undecided);
+        for (count, more) in whole.models.iter_mut().zip(part.models) {
+            count.findings += more.findings;
+            count.unknown += more.unknown;
+        }
         whole.hidden.suppressed += part.hidden.suppressed;
         whole.hidden.baseline += part.hidden.baseline;
         whole.unexamined = whole.unexamined.max(part.unexamined);

@@ -1,7 +1,9 @@
-//! Builds the library that `reweave cc` links programs with, so that the one file `reweave` is all there is to install.
+//! Builds what `reweave cc` needs beside a compiler, so that the one file `reweave` is all there is to install.
 //!
-//! Cargo cannot build one package as part of another for a different kind of output, so this asks the compiler directly.
-//! That is little: two crates, without dependencies. It has no `std`, so nothing of it can allocate or unwind.
+//! The library that programs are linked with: cargo cannot build one package as part of another for a different kind of
+//! output, so this asks the compiler directly. That is little: two crates, without dependencies. It has no `std`, so nothing
+//! of it can allocate or unwind. And the plugin for compilers, by a cargo of its own, in a folder of its own: nothing,
+//! where LLVM's headers are missing.
 
 use std::env;
 use std::fs;
@@ -14,14 +16,20 @@ fn main() {
     // Asked when it runs: copies of the project that share a build folder share this program, too.
     let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
     let crates = package.join("..");
-    for used in ["runtime/src", "wire/src"] {
-        println!("cargo::rerun-if-changed={}", crates.join(used).display());
+    let used = ["runtime/src", "wire/src", "program/src", "plugin/src", "plugin/shim.cpp", "plugin/build.rs"];
+    // A file that is not there would have this run each time.
+    for used in used.iter().map(|used| crates.join(used)).filter(|used| used.exists()) {
+        println!("cargo::rerun-if-changed={}", used.display());
     }
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-env-changed=REWEAVE_LLVM_INCLUDE");
+    let plugin = out.join("libreweave_plugin.so");
     let library = out.join("libreweave_runtime.a");
     if !(target.starts_with("x86_64-") && target.contains("-linux-gnu")) {
         // Recording is not possible there; everything else is.
-        fs::write(&library, b"").expect("the build folder can be written");
+        for empty in [&library, &plugin] {
+            fs::write(empty, b"").expect("the build folder can be written");
+        }
         return;
     }
     let wire = out.join("libreweave_wire.rlib");
@@ -36,6 +44,41 @@ fn main() {
         &used,
     ];
     compile(&target, &crates.join("runtime/src/lib.rs"), &library, &staticlib);
+    build_plugin(&crates, &out, &plugin);
+}
+
+/// What every plugin has, and an empty library has not.
+const ENTRY: &[u8] = b"llvmGetPassPluginInfo";
+
+/// Builds the plugin. It runs within compilers of this machine, so it is built for the host.
+fn build_plugin(crates: &Path, out: &Path, plugin: &Path) {
+    let folder = out.join("plugin");
+    let cargo = |offline: &[&str]| {
+        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut command = Command::new(cargo);
+        command.args(["build", "--quiet", "--release", "--locked", "--package=reweave-plugin"]).args(offline);
+        command.arg("--manifest-path").arg(crates.join("plugin/Cargo.toml"));
+        command.arg("--target-dir").arg(&folder);
+        // What holds for the build at large (another target, sanitizers, lints) does not hold for this.
+        for name in ["CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER", "CARGO_BUILD_TARGET"]
+        {
+            command.env_remove(name);
+        }
+        command
+    };
+    // What it needs was mostly fetched with the rest. Only if not, the registry is asked.
+    let offline = cargo(&["--offline"]).output().is_ok_and(|output| output.status.success());
+    let done = offline || cargo(&[]).status().is_ok_and(|status| status.success());
+    assert!(done, "the compiler plugin does not build");
+    let built =
+        fs::read(folder.join("release/libreweave_plugin.so")).expect("cargo leaves the library there");
+    let is_empty = !built.windows(ENTRY.len()).any(|window| window == ENTRY);
+    if is_empty {
+        println!(
+            "cargo::warning=the headers of LLVM 22 are not here (Debian: llvm-22-dev): `reweave cc` has no plugin"
+        );
+    }
+    fs::write(plugin, if is_empty { Vec::new() } else { built }).expect("the build folder can be written");
 }
 
 fn compile(target: &str, source: &Path, output: &Path, flags: &[&str]) {

@@ -1,4 +1,4 @@
-//! The library that recorded programs are linked with, carried along in this program and put where linkers find it.
+//! What recorded programs are built with, carried along in this program and put where compilers and linkers find it.
 
 use std::env;
 use std::fs;
@@ -9,6 +9,9 @@ use reweave_wire::crc;
 
 /// The library itself; empty where programs cannot be recorded.
 static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libreweave_runtime.a"));
+
+/// The plugin for clang 22 and rustc; empty where there was no LLVM 22 to build it with.
+static PLUGIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libreweave_plugin.so"));
 
 /// What a program that is linked with it contains.
 pub(crate) const MARK: &[u8] = b"reweave runtime 1: ready";
@@ -24,6 +27,8 @@ const SPECS: &str = "*cc1:\n+ -fsanitize=thread -fno-builtin-memcpy -fno-builtin
 pub(crate) struct Files {
     pub(crate) library: PathBuf,
     pub(crate) specs: PathBuf,
+    /// None where this program was built without.
+    pub(crate) plugin: Option<PathBuf>,
 }
 
 /// Whether programs can be recorded on this kind of machine.
@@ -31,17 +36,28 @@ pub(crate) fn is_there() -> bool {
     !LIBRARY.is_empty()
 }
 
+/// Whether this program carries the plugin.
+pub(crate) fn has_plugin() -> bool {
+    !PLUGIN.is_empty()
+}
+
 /// Puts the files where they stay: in a folder of the user's, named by what they contain.
 pub(crate) fn files() -> io::Result<Files> {
-    let name =
-        format!("reweave-{}-{:08x}{:08x}", env!("CARGO_PKG_VERSION"), crc(LIBRARY), crc(SPECS.as_bytes()));
+    let contents = [LIBRARY, SPECS.as_bytes(), PLUGIN].map(crc);
+    let name = contents
+        .iter()
+        .fold(format!("reweave-{}-", env!("CARGO_PKG_VERSION")), |name, sum| format!("{name}{sum:08x}"));
     let mut last = io::Error::from(io::ErrorKind::NotFound);
     for folder in folders() {
         let folder = folder.join(&name);
         let put_all = || -> io::Result<Files> {
             fs::create_dir_all(&folder)?;
             let library = put(&folder, "libreweave_runtime.a", LIBRARY)?;
-            Ok(Files { library, specs: put(&folder, "gcc.specs", SPECS.as_bytes())? })
+            let plugin = match PLUGIN.is_empty() {
+                true => None,
+                false => Some(put(&folder, "libreweave_plugin.so", PLUGIN)?),
+            };
+            Ok(Files { library, specs: put(&folder, "gcc.specs", SPECS.as_bytes())?, plugin })
         };
         match put_all() {
             Ok(files) => return Ok(files),

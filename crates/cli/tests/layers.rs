@@ -10,10 +10,11 @@ use serde_json::Value;
 /// Each crate, with the crates of ours that it may use.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("wire", &[]),
+    ("program", &[]),
     ("trace", &[]),
     ("testkit", &["trace"]),
     ("format", &["trace", "wire"]),
-    ("capture", &["trace", "wire", "format"]),
+    ("capture", &["trace", "wire", "format", "program"]),
     ("spec", &["trace"]),
     ("witness", &["trace", "spec"]),
     ("order", &["trace"]),

@@ -25,7 +25,6 @@ impl Module {
         Module { raw, lives: PhantomData }
     }
 
-    #[expect(dead_code, reason = "for the modules to come")]
     pub(crate) fn raw(&self) -> LLVMModuleRef {
         self.raw
     }

@@ -67,7 +67,8 @@ pub extern "C" fn reweave_plugin_last(module: LLVMModuleRef) -> i32 {
             return false;
         }
         module.mark();
-        table::build(module);
+        // The table is of the code as it is before anything is inserted.
+        table::Draft::new(module).finish(module);
         true
     })
 }

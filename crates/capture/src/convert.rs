@@ -98,7 +98,8 @@ impl<'p> Recording<'p> {
         steps: Option<&'w mut dyn Write>,
     ) -> Result<Summary, Error> {
         let unwritable = |source| Error::Io { path: self.path.to_owned(), source };
-        let steps = steps.map(StepWriter::new).transpose().map_err(unwritable)?;
+        let steps = steps.map(|steps| StepWriter::new(steps, &self.modules));
+        let steps = steps.transpose().map_err(unwritable)?;
         let values = self.capabilities().values;
         let Recording { path, memory, modules, known, approximate, threads, mut summary } = self;
         let namer = Namer::new(Rc::clone(&modules));

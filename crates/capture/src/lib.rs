@@ -8,6 +8,7 @@
 //! touched, not by the number of events.
 #![forbid(unsafe_code)]
 
+mod binary;
 mod calls;
 mod coder;
 mod convert;
@@ -17,16 +18,20 @@ mod lookup;
 mod memory;
 mod modules;
 mod names;
+mod place;
 mod raw;
 mod steps;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use binary::{Binaries, Binary, BinaryError};
 pub use convert::{Recording, Summary, convert};
 pub use drain::{Drain, Stop, Taken, write_raw};
 pub use lookup::Lookup;
-pub use steps::{About, CodePlace, Creation, ModuleFile, Step, StepsError, build_of, read_steps};
+pub use steps::{
+    About, CodePlace, Creation, ModuleFile, Step, StepsError, build_of, read_modules, read_steps,
+};
 
 /// Bytes that are not what a recorder writes.
 #[derive(Debug)]

@@ -8,6 +8,8 @@ use addr2line::Loader;
 use hashbrown::HashMap;
 use object::{Object, ObjectKind, ObjectSegment, ObjectSymbol, SymbolKind};
 
+use crate::binary::Binary;
+use crate::place::{Frame, Place, demangled, short, variable_name};
 use crate::steps::{ModuleFile, build_of};
 
 /// The modules of the program: itself and its shared libraries.
@@ -34,87 +36,14 @@ struct Module {
     /// What to take off an address to find it in the file.
     bias: u64,
     loader: Option<Loader>,
+    /// What the table of its program knows, where it has one.
+    binary: Option<Binary>,
     /// Whether it tells of its accesses, as far as that can be known.
     tells: bool,
     /// The variables of its symbol table by address: address, size, name.
     variables: Vec<(u64, u64, String)>,
     /// Its machine code, by address.
     code: Vec<(u64, Vec<u8>)>,
-}
-
-/// A place in the source: the function, and those that it was inlined into, from the inside out.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Place {
-    frames: Vec<Frame>,
-}
-
-/// A function and where in it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Frame {
-    function: Option<String>,
-    line: Option<String>,
-}
-
-impl Frame {
-    fn text(&self) -> String {
-        match (&self.function, &self.line) {
-            (Some(function), Some(line)) => format!("{function} {line}"),
-            (Some(known), None) | (None, Some(known)) => known.clone(),
-            (None, None) => String::new(),
-        }
-    }
-}
-
-/// How many of the functions around an inlined one are told.
-const MAX_INLINED: usize = 3;
-
-impl Place {
-    /// `function file:line`, as far as it is known, with what it was inlined into.
-    pub(crate) fn text(&self, code: u64) -> String {
-        let Some(first) = self.frames.first() else { return format!("{code:#x}") };
-        let mut text = first.function.clone().unwrap_or_default();
-        for frame in self.frames.iter().skip(1).take(MAX_INLINED) {
-            if let Frame { function: Some(function), line: Some(line) } = frame {
-                text = format!("{text} (in {function} {line})");
-            }
-        }
-        match &first.line {
-            Some(line) if text.is_empty() => line.clone(),
-            Some(line) => format!("{text} {line}"),
-            None => text,
-        }
-    }
-
-    /// A call and what it was inlined into, from the inside out, each as `function file:line`; nothing for calls that the
-    /// recorder makes, and for a thread's first call where it is the C library's.
-    pub(crate) fn calls(&self, code: u64, first: bool) -> Vec<String> {
-        let ours = self
-            .frames
-            .iter()
-            .filter_map(|frame| frame.function.as_ref())
-            .any(|name| name.starts_with("reweave_runtime::") || name.starts_with("<reweave_runtime::"));
-        if ours || first && self.frames.first().is_none_or(|frame| frame.line.is_none()) {
-            return Vec::new();
-        }
-        if self.frames.is_empty() {
-            return vec![self.text(code)];
-        }
-        self.frames.iter().map(Frame::text).filter(|text| !text.is_empty()).collect()
-    }
-
-    /// ` from function at file:line`: the innermost function that is not a header's of the system.
-    pub(crate) fn origin(&self) -> String {
-        let own = |frame: &&Frame| frame.line.as_ref().is_some_and(|line| !line.starts_with("/usr/"));
-        match self.frames.iter().find(own).or(self.frames.first()) {
-            Some(Frame { function: Some(function), line: Some(line) }) => {
-                format!(" from {function} at {line}")
-            }
-            Some(Frame { function: Some(known), .. } | Frame { line: Some(known), .. }) => {
-                format!(" from {known}")
-            }
-            _ => String::new(),
-        }
-    }
 }
 
 impl Modules {
@@ -157,7 +86,9 @@ impl Modules {
 
     /// The module of an address of code, by its place in [`Modules::files`], and the offset from where it begins.
     pub(crate) fn locate(&self, code: u64) -> Option<(usize, u64)> {
-        let module = self.range(code.checked_sub(1)?)?.module;
+        // A call returns to the address after it, which may be no code any more; a site is where it is.
+        let inside = if self.site(code).is_some() { code } else { code.checked_sub(1)? };
+        let module = self.range(inside)?.module;
         Some((module, code.wrapping_sub(self.modules.get(module)?.base)))
     }
 
@@ -169,13 +100,37 @@ impl Modules {
     /// The files, the program first.
     pub(crate) fn files(&self) -> impl Iterator<Item = ModuleFile> {
         self.modules.iter().map(|module| ModuleFile {
-            name: module.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            name: module.name().into_owned(),
             build: build_of(&fs::read(&module.path).unwrap_or_default()),
         })
     }
 
-    /// Where the call is that returns to `code`.
+    /// What the table of its program knows of a site: an address that is no code, but stands for an instruction.
+    fn site(&self, at: u64) -> Option<(&Module, reweave_program::Found<'_>)> {
+        let module = self.module(at)?;
+        let found = module.binary.as_ref()?.find(at.wrapping_sub(module.bias))?;
+        Some((module, found))
+    }
+
+    /// Where the instruction is that a site stands for.
+    fn place_of_site(&self, module: &Module, found: &reweave_program::Found<'_>) -> Place {
+        let frames = found.frames().into_iter().map(|frame| {
+            let line = (!frame.file.is_empty() && frame.line > 0)
+                .then(|| format!("{}:{}", self.file(&frame.file), frame.line));
+            Frame { function: Some(demangled(frame.function)), line }
+        });
+        let mut place = Place { frames: frames.collect() };
+        if let Some(Frame { function: Some(function), line: None }) = place.frames.first_mut() {
+            *function = format!("{function} [{}]", module.name());
+        }
+        place
+    }
+
+    /// Where the call is that returns to `code`, or the instruction that it stands for.
     pub(crate) fn place(&self, code: u64) -> Place {
+        if let Some((module, found)) = self.site(code) {
+            return self.place_of_site(module, &found);
+        }
         let mut place = Place::default();
         let Some(module) = code.checked_sub(1).and_then(|call| self.module(call)) else { return place };
         let address = (code - 1).wrapping_sub(module.bias);
@@ -190,7 +145,7 @@ impl Modules {
             }
         }
         if place.frames.first().is_none_or(|frame| frame.line.is_none()) {
-            let file = module.path.file_name().unwrap_or_default().to_string_lossy();
+            let file = module.name();
             let symbol = module.loader.as_ref().and_then(|loader| loader.find_symbol(address));
             let function = match symbol {
                 Some(symbol) => format!("{} [{file}]", demangled(symbol)),
@@ -228,7 +183,7 @@ impl Modules {
         let mut found: BTreeMap<String, u64> = BTreeMap::new();
         for (code, count) in places {
             let Some(module) = self.module(code).filter(|module| !module.tells) else { continue };
-            let name = module.path.file_name().unwrap_or_default().to_string_lossy();
+            let name = module.name();
             if SYSTEM.iter().all(|system| !name.starts_with(system)) {
                 *found.entry(name.into_owned()).or_insert(0) += count;
             }
@@ -248,7 +203,7 @@ impl Modules {
         let after = module.variables.partition_point(|&(start, ..)| start <= address);
         let found = after.checked_sub(1).and_then(|place| module.variables.get(place));
         let Some((start, _, name)) = found.filter(|(start, size, _)| address - start < (*size).max(1)) else {
-            let file = module.path.file_name().unwrap_or_default().to_string_lossy();
+            let file = module.name();
             return Some(format!("global {file}+{address:#x}"));
         };
         match address - start {
@@ -269,12 +224,18 @@ fn mapping(line: &str) -> Option<(u64, u64, u64, &str)> {
 }
 
 impl Module {
+    /// The name of its file, without the folder.
+    fn name(&self) -> std::borrow::Cow<'_, str> {
+        self.path.file_name().unwrap_or_default().to_string_lossy()
+    }
+
     fn open(path: &Path, base: u64) -> Module {
         let mut module = Module {
             path: path.to_owned(),
             base,
             bias: base,
             loader: None,
+            binary: None,
             tells: true,
             variables: Vec::new(),
             code: Vec::new(),
@@ -288,6 +249,7 @@ impl Module {
             let object::SegmentFlags::Elf { p_flags, .. } = segment.flags() else { return false };
             p_flags & object::elf::PF_X == object::elf::PF_X
         };
+        module.binary = Binary::of(&file, &bytes).ok();
         module.code = file
             .segments()
             .filter(executable)
@@ -309,67 +271,9 @@ impl Module {
     }
 }
 
-/// A variable's name. What a compiler adds to tell the parts of a variable that it took apart (`.0`, `.1`) stays.
-fn variable_name(symbol: &str) -> String {
-    match symbol.split_once('.') {
-        Some((stem, part)) if stem.starts_with("_Z") => format!("{}.{part}", demangled(stem)),
-        _ => demangled(symbol),
-    }
-}
-
-/// A symbol's name as its author wrote it. C's names are taken as they are: some look like C++'s names of types.
-fn demangled(name: &str) -> String {
-    if name.starts_with("_Z") || name.starts_with("_R") {
-        return short(&addr2line::demangle_auto(name.into(), None));
-    }
-    name.to_owned()
-}
-
-/// A function without the types of its arguments: sites are read by people.
-fn short(name: &str) -> String {
-    let name = name.split(" [clone").next().unwrap_or(name);
-    let mut depth = 0;
-    for (at, byte) in name.bytes().enumerate() {
-        match byte {
-            b'<' => depth += 1,
-            b'>' if !name[..at].ends_with('-') => depth -= 1,
-            b'(' if depth == 0
-                && at > 0
-                && !name[at..].starts_with("(anonymous")
-                && !name[..at].ends_with("operator") =>
-            {
-                let rest = &name[at..];
-                let lambda = rest.contains("::{lambda") || rest.contains(")::");
-                return if lambda { name.to_owned() } else { name[..at].to_owned() };
-            }
-            _ => {}
-        }
-    }
-    name.to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_of_functions_lose_their_arguments_only() {
-        for (long, expected) in [
-            ("main", "main"),
-            ("Queue::push(int)", "Queue::push"),
-            ("std::vector<int (*)(char)>::size() const", "std::vector<int (*)(char)>::size"),
-            ("run()::{lambda()#1}::operator()() const", "run()::{lambda()#1}::operator()() const"),
-        ] {
-            assert_eq!(short(long), expected);
-        }
-    }
-
-    #[test]
-    fn parts_of_a_variable_have_names_of_their_own() {
-        assert_eq!(variable_name("_ZL10statistics.1"), "statistics.1");
-        assert_eq!(variable_name("_ZL10statistics"), "statistics");
-        assert_eq!(variable_name("counter.0"), "counter.0");
-    }
 
     #[test]
     fn lines_of_the_map_are_read() {

@@ -2,16 +2,17 @@
 //!
 //! A trace names sites as people do; to find the same event again in another run, a replay needs the place of code, as an
 //! offset in its module, the occurrence, and the number of the event among its thread's own. These lie beside the trace,
-//! in a file that is compressed and read from its start. After a magic line, each event has: the number of its place,
+//! in a file that is compressed and read from its start. After a magic line come lines of text with the modules, which end
+//! with an empty one. Then each event has: the number of its place,
 //! counted from 1 (a new one is followed by its module, counted from 1, and offset), how much its thread's own number grew,
 //! and how much the occurrence grew since the thread's last event at that place. All numbers are LEB128. A 0 ends the events;
-//! lines of text with the modules and threads follow.
+//! lines of text with the threads follow.
 //!
 //! *Occurrences* count the calls of hooks at a place that told of an event, whether it is in the trace or not: so they mean the
 //! same to the runtime, which does not know what was left out. *Own numbers* count them over all places of the program
 //! itself, without allocations, which libc also does when it pleases.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 
 use hashbrown::HashMap;
 use reweave_trace::{ThreadId, Trace};
@@ -106,9 +107,13 @@ fn number(out: &mut impl Write, mut number: u64) -> io::Result<()> {
 }
 
 impl<'w> StepWriter<'w> {
-    pub(crate) fn new(out: &'w mut dyn Write) -> io::Result<StepWriter<'w>> {
+    pub(crate) fn new(out: &'w mut dyn Write, modules: &Modules) -> io::Result<StepWriter<'w>> {
         let mut out = zstd::stream::write::Encoder::new(out, 3)?;
         out.write_all(MAGIC)?;
+        for file in modules.files() {
+            writeln!(out, "module\t{}\t{}", file.build, clean(&file.name))?;
+        }
+        writeln!(out)?;
         Ok(StepWriter {
             out,
             places: HashMap::new(),
@@ -162,9 +167,6 @@ impl<'w> StepWriter<'w> {
 
     pub(crate) fn finish(mut self, modules: &Modules) -> io::Result<()> {
         number(&mut self.out, 0)?;
-        for file in modules.files() {
-            writeln!(self.out, "module\t{}\t{}", file.build, clean(&file.name))?;
-        }
         for &(child, parent, code, nth) in &self.threads {
             let (module, offset) = modules.locate(code).map_or((-1, 0), |(module, at)| (module as i64, at));
             let name = thread_name;
@@ -213,19 +215,46 @@ impl<R: Read> Reader<R> {
     }
 }
 
+/// The modules of a recording, from the file of its steps; the first is the program.
+pub fn read_modules(input: impl Read) -> Result<Vec<ModuleFile>, StepsError> {
+    let mut input = io::BufReader::new(zstd::stream::read::Decoder::new(input)?);
+    modules(&mut input)
+}
+
+/// The longest line, and the most lines, that tell of modules.
+const MOST: u64 = 1 << 16;
+
+fn modules(input: &mut impl BufRead) -> Result<Vec<ModuleFile>, StepsError> {
+    let mut magic = [0; MAGIC.len()];
+    input.read_exact(&mut magic)?;
+    if magic != *MAGIC {
+        return Err(StepsError::Damaged("it does not begin as one"));
+    }
+    let mut modules = Vec::new();
+    for _ in 0..MOST {
+        let mut line = String::new();
+        input.take(MOST).read_line(&mut line)?;
+        let Some(line) = line.strip_suffix('\n') else { break };
+        match line.split('\t').collect::<Vec<&str>>()[..] {
+            [""] => return Ok(modules),
+            ["module", build, name] => {
+                modules.push(ModuleFile { name: name.to_owned(), build: build.to_owned() });
+            }
+            _ => break,
+        }
+    }
+    Err(StepsError::Damaged("a line that tells of a module is not understood"))
+}
+
 /// Reads the steps of `trace`, and gives `each` those of its events in order.
 pub fn read_steps(
     input: impl Read,
     trace: &Trace,
     mut each: impl FnMut(usize, Step),
 ) -> Result<About, StepsError> {
-    let input = io::BufReader::new(zstd::stream::read::Decoder::new(input)?);
+    let mut input = io::BufReader::new(zstd::stream::read::Decoder::new(input)?);
+    let modules = modules(&mut input)?;
     let mut reader = Reader { input };
-    let mut magic = [0; MAGIC.len()];
-    reader.input.read_exact(&mut magic)?;
-    if magic != *MAGIC {
-        return Err(StepsError::Damaged("it does not begin as one"));
-    }
     let mut places: Vec<CodePlace> = Vec::new();
     let mut own: HashMap<ThreadId, u64> = HashMap::new();
     let mut occurrences: HashMap<(ThreadId, u64), u64> = HashMap::new();
@@ -256,18 +285,15 @@ pub fn read_steps(
     }
     let mut text = String::new();
     reader.input.take(1 << 26).read_to_string(&mut text)?;
-    about(&text)
+    about(&text, modules)
 }
 
-fn about(text: &str) -> Result<About, StepsError> {
-    let mut about = About::default();
+fn about(text: &str, modules: Vec<ModuleFile>) -> Result<About, StepsError> {
+    let mut about = About { modules, threads: Vec::new() };
     let wrong = StepsError::Damaged("a line at its end is not understood");
     for line in text.lines() {
         let fields: Vec<&str> = line.split('\t').collect();
         match fields[..] {
-            ["module", build, name] => {
-                about.modules.push(ModuleFile { name: name.to_owned(), build: build.to_owned() });
-            }
             ["thread", name, parent, module, offset, nth] => {
                 let (Ok(module), Ok(offset), Ok(nth)) = (module.parse::<i64>(), offset.parse(), nth.parse())
                 else {

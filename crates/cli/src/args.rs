@@ -138,8 +138,11 @@ Example: see what a repair would do to a log that was cut at its start
 #[command(after_help = STATS_HELP)]
 pub(crate) struct StatsArgs {
     /// Trace files, folders of them, or - for standard input
-    #[arg(value_name = "TRACE", required = true)]
+    #[arg(value_name = "TRACE", required_unless_present = "program")]
     pub(crate) traces: Vec<PathBuf>,
+    /// The table that the compiler plugin left in a program, library, archive or object, instead of a trace
+    #[arg(long, value_name = "BINARY", conflicts_with_all = ["traces", "repair", "format"])]
+    pub(crate) program: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) reading: Reading,
     /// Write it as JSON to this file; - for standard output, and nothing else there
@@ -148,6 +151,9 @@ pub(crate) struct StatsArgs {
 }
 
 const STATS_HELP: &str = "\
+A recorded trace also tells which program and libraries it is of, by their build ids. With --program, the table of one of
+them is shown: its modules, functions and instructions, and which of them are recorded.
+
 Example: the share of events that touch memory used by several threads
   reweave stats traces/ --json - | jq '.traces[] | [.path, .variables.shared.accesses / .events]'";
 

@@ -9,7 +9,7 @@ use crate::frame::Frame;
 use crate::hash::Hash;
 use crate::instruction::{Instruction, NONE};
 use crate::site::{Place, Site};
-use crate::table::{Function, Table};
+use crate::table::{Function, Scope, Table};
 
 /// All modules of a program or library that have a table.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -76,9 +76,8 @@ impl<'p> Found<'p> {
     pub fn frames(&self) -> Vec<Frame<'p>> {
         let location = self.instruction().map_or(NONE, |instruction| instruction.location);
         let mut frames = self.table.frames(location);
-        // What the compiler added itself has line 0: a place in the function is better than none.
+        let scope = self.table.scopes.get(self.function.scope as usize);
         if frames.is_empty() || self.number.is_none() {
-            let scope = self.table.scopes.get(self.function.scope as usize);
             frames = vec![Frame {
                 function: scope
                     .map_or(self.table.function_name(self.function), |scope| self.table.string(scope.name)),
@@ -87,6 +86,16 @@ impl<'p> Found<'p> {
                 column: 0,
             }];
         }
+        // What the compiler added itself has line 0: that of the function is better than none.
+        if let Some(frame) = frames.first_mut().filter(|frame| frame.line == 0)
+            && let Some(own) = self.scope_of(location).or(scope)
+        {
+            (frame.file, frame.line) = (self.table.path(own.file), own.line);
+        }
         frames
+    }
+
+    fn scope_of(&self, location: u32) -> Option<&'p Scope> {
+        self.table.scopes.get(self.table.locations.get(location as usize)?.scope as usize)
     }
 }

@@ -2,17 +2,26 @@
 
 mod json;
 mod measure;
+mod program;
 mod text;
 
+use std::fs::File;
 use std::io::Write;
+use std::path::Path;
+
+use reweave_capture::{ModuleFile, read_modules};
 
 use super::for_each;
+use super::replay::recorded::steps_path;
 use crate::args::{Global, StatsArgs};
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::{document, input};
 
 pub(crate) fn run(args: &StatsArgs, global: &Global, console: &Console) -> anyhow::Result<Exit> {
+    if !args.program.is_empty() {
+        return program::run(args, console);
+    }
     let traces = input::expand(&args.traces, args.reading)?;
     let says = !args.json.as_deref().is_some_and(input::is_standard);
     let mut document = json::Document::new();
@@ -20,19 +29,30 @@ pub(crate) fn run(args: &StatsArgs, global: &Global, console: &Console) -> anyho
     let exit = for_each(&traces, console, |path| {
         let loaded = input::load(path, args.reading, global, console)?;
         let stats = measure::measure(&loaded.trace);
+        let modules = modules(path, console);
         if says {
             let mut out = console.out();
             if !std::mem::take(&mut first) {
                 writeln!(out)?;
             }
-            text::print(&mut out, path, &loaded, &stats, console)?;
+            text::print(&mut out, path, &loaded, &stats, &modules, console)?;
             out.flush()?;
         }
-        document.add(path, &loaded, &stats);
+        document.add(path, &loaded, &stats, modules);
         Ok(())
     })?;
     if let Some(path) = &args.json {
         document::write_json(path, &document, console)?;
     }
     Ok(exit)
+}
+
+/// The program and libraries that a trace was recorded from, where that is known.
+fn modules(trace: &Path, console: &Console) -> Vec<ModuleFile> {
+    let path = steps_path(trace);
+    let Ok(file) = File::open(&path) else { return Vec::new() };
+    read_modules(file).unwrap_or_else(|error| {
+        console.warn(format_args!("{}: {error}", path.display()));
+        Vec::new()
+    })
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use reweave_capture::ModuleFile;
 use reweave_format::Loaded;
 use reweave_trace::{Kind, LockId, Model, Space};
 use serde::Serialize;
@@ -37,6 +38,14 @@ struct TraceJson {
     models: Vec<&'static str>,
     auto: &'static str,
     repairs: Vec<RepairJson>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    modules: Vec<ModuleJson>,
+}
+
+#[derive(Serialize)]
+struct ModuleJson {
+    name: String,
+    build: String,
 }
 
 #[derive(Serialize)]
@@ -115,7 +124,7 @@ impl Document {
     }
 
     /// Adds the figures of one trace.
-    pub(super) fn add(&mut self, path: &Path, loaded: &Loaded, stats: &Stats) {
+    pub(super) fn add(&mut self, path: &Path, loaded: &Loaded, stats: &Stats, modules: Vec<ModuleFile>) {
         let trace = &loaded.trace;
         let kinds = Kind::ALL.iter().filter(|&&kind| kind != Kind::Skip);
         let [min, median, max] = stats.threads.events;
@@ -149,6 +158,10 @@ impl Document {
             models: Model::ALL.into_iter().filter(|&model| is_sound(trace, model)).map(Model::name).collect(),
             auto: Model::auto(trace.capabilities()).name(),
             repairs: repairs(path, loaded),
+            modules: modules
+                .into_iter()
+                .map(|module| ModuleJson { name: module.name, build: module.build })
+                .collect(),
         });
     }
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use reweave_capture::ModuleFile;
 use reweave_format::Loaded;
 use reweave_trace::{Kind, Model, Trace};
 
@@ -13,13 +14,13 @@ use crate::plural::{count, grouped};
 use crate::words;
 
 /// A line: what, how many, and more about it.
-struct Row {
+pub(super) struct Row {
     label: String,
     number: String,
     note: String,
 }
 
-fn row(label: impl Into<String>, number: u64, note: impl Into<String>) -> Row {
+pub(super) fn row(label: impl Into<String>, number: u64, note: impl Into<String>) -> Row {
     Row { label: label.into(), number: grouped(number), note: note.into() }
 }
 
@@ -29,6 +30,7 @@ pub(super) fn print(
     path: &Path,
     loaded: &Loaded,
     stats: &Stats,
+    modules: &[ModuleFile],
     console: &Console,
 ) -> io::Result<()> {
     let name = console.styled(STRONG, path.display());
@@ -39,19 +41,28 @@ pub(super) fn print(
         count(loaded.bytes, "byte"),
         per_event(loaded.bytes, stats)
     )?;
-    let rows = rows(&loaded.trace, stats);
-    let width =
-        |column: fn(&Row) -> &str| rows.iter().map(|row| column(row).chars().count()).max().unwrap_or(0);
-    let (labels, numbers) = (width(|row| &row.label), width(|row| &row.number));
-    for Row { label, number, note } in &rows {
-        let line = format!("{label:labels$}  {number:>numbers$}  {note}");
-        writeln!(out, "{}", line.trim_end())?;
-    }
+    print_rows(out, &rows(&loaded.trace, stats))?;
     let sound = Model::ALL.into_iter().filter(|&model| is_sound(&loaded.trace, model)).map(Model::name);
     let capabilities = loaded.trace.capabilities();
     writeln!(out, "capabilities: {}", stated(capabilities))?;
     let sound: Vec<&str> = sound.collect();
-    writeln!(out, "sound models: {}; auto takes {}", sound.join(", "), Model::auto(capabilities))
+    writeln!(out, "sound models: {}; auto takes {}", sound.join(", "), Model::auto(capabilities))?;
+    for module in modules {
+        writeln!(out, "module: {}, build {}", module.name, module.build)?;
+    }
+    Ok(())
+}
+
+/// Prints lines as columns.
+pub(super) fn print_rows(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
+    let width =
+        |column: fn(&Row) -> &str| rows.iter().map(|row| column(row).chars().count()).max().unwrap_or(0);
+    let (labels, numbers) = (width(|row| &row.label), width(|row| &row.number));
+    for Row { label, number, note } in rows {
+        let line = format!("{label:labels$}  {number:>numbers$}  {note}");
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
 }
 
 /// Whether findings in `model` are real on this trace.

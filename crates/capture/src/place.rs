@@ -1,0 +1,139 @@
+//! Places in the source and names of functions, as people read them.
+
+/// A place in the source: the function, and those that it was inlined into, from the inside out.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Place {
+    pub(crate) frames: Vec<Frame>,
+}
+
+/// A function and where in it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Frame {
+    pub(crate) function: Option<String>,
+    pub(crate) line: Option<String>,
+}
+
+impl Frame {
+    fn text(&self) -> String {
+        match (&self.function, &self.line) {
+            (Some(function), Some(line)) => format!("{function} {line}"),
+            (Some(known), None) | (None, Some(known)) => known.clone(),
+            (None, None) => String::new(),
+        }
+    }
+}
+
+/// How many of the functions around an inlined one are told.
+const MAX_INLINED: usize = 3;
+
+impl Place {
+    /// `function file:line`, as far as it is known, with what it was inlined into.
+    pub(crate) fn text(&self, code: u64) -> String {
+        let Some(first) = self.frames.first() else { return format!("{code:#x}") };
+        let mut text = first.function.clone().unwrap_or_default();
+        for frame in self.frames.iter().skip(1).take(MAX_INLINED) {
+            if let Frame { function: Some(function), line: Some(line) } = frame {
+                text = format!("{text} (in {function} {line})");
+            }
+        }
+        match &first.line {
+            Some(line) if text.is_empty() => line.clone(),
+            Some(line) => format!("{text} {line}"),
+            None => text,
+        }
+    }
+
+    /// A call and what it was inlined into, from the inside out, each as `function file:line`; nothing for calls that the
+    /// recorder makes, and for a thread's first call where it is the C library's.
+    pub(crate) fn calls(&self, code: u64, first: bool) -> Vec<String> {
+        let ours = self
+            .frames
+            .iter()
+            .filter_map(|frame| frame.function.as_ref())
+            .any(|name| name.starts_with("reweave_runtime::") || name.starts_with("<reweave_runtime::"));
+        if ours || first && self.frames.first().is_none_or(|frame| frame.line.is_none()) {
+            return Vec::new();
+        }
+        if self.frames.is_empty() {
+            return vec![self.text(code)];
+        }
+        self.frames.iter().map(Frame::text).filter(|text| !text.is_empty()).collect()
+    }
+
+    /// ` from function at file:line`: the innermost function that is not a header's of the system.
+    pub(crate) fn origin(&self) -> String {
+        let own = |frame: &&Frame| frame.line.as_ref().is_some_and(|line| !line.starts_with("/usr/"));
+        match self.frames.iter().find(own).or(self.frames.first()) {
+            Some(Frame { function: Some(function), line: Some(line) }) => {
+                format!(" from {function} at {line}")
+            }
+            Some(Frame { function: Some(known), .. } | Frame { line: Some(known), .. }) => {
+                format!(" from {known}")
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+/// A variable's name. What a compiler adds to tell the parts of a variable that it took apart (`.0`, `.1`) stays.
+pub(crate) fn variable_name(symbol: &str) -> String {
+    match symbol.split_once('.') {
+        Some((stem, part)) if stem.starts_with("_Z") => format!("{}.{part}", demangled(stem)),
+        _ => demangled(symbol),
+    }
+}
+
+/// A symbol's name as its author wrote it. C's names are taken as they are: some look like C++'s names of types.
+pub(crate) fn demangled(name: &str) -> String {
+    if name.starts_with("_Z") || name.starts_with("_R") {
+        return short(&addr2line::demangle_auto(name.into(), None));
+    }
+    name.to_owned()
+}
+
+/// A function without the types of its arguments: sites are read by people.
+pub(crate) fn short(name: &str) -> String {
+    let name = name.split(" [clone").next().unwrap_or(name);
+    let mut depth = 0;
+    for (at, byte) in name.bytes().enumerate() {
+        match byte {
+            b'<' => depth += 1,
+            b'>' if !name[..at].ends_with('-') => depth -= 1,
+            b'(' if depth == 0
+                && at > 0
+                && !name[at..].starts_with("(anonymous")
+                && !name[..at].ends_with("operator") =>
+            {
+                let rest = &name[at..];
+                let lambda = rest.contains("::{lambda") || rest.contains(")::");
+                return if lambda { name.to_owned() } else { name[..at].to_owned() };
+            }
+            _ => {}
+        }
+    }
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_functions_lose_their_arguments_only() {
+        for (long, expected) in [
+            ("main", "main"),
+            ("Queue::push(int)", "Queue::push"),
+            ("std::vector<int (*)(char)>::size() const", "std::vector<int (*)(char)>::size"),
+            ("run()::{lambda()#1}::operator()() const", "run()::{lambda()#1}::operator()() const"),
+        ] {
+            assert_eq!(short(long), expected);
+        }
+    }
+
+    #[test]
+    fn parts_of_a_variable_have_names_of_their_own() {
+        assert_eq!(variable_name("_ZL10statistics.1"), "statistics.1");
+        assert_eq!(variable_name("_ZL10statistics"), "statistics");
+        assert_eq!(variable_name("counter.0"), "counter.0");
+    }
+}

@@ -45,6 +45,8 @@ pub struct Recording<'p> {
     known: Known,
     /// Whether threads ran freely.
     approximate: bool,
+    /// Whether every branch was told that the law asks for.
+    branches: bool,
     threads: u32,
     summary: Summary,
 }
@@ -77,13 +79,39 @@ impl<'p> Recording<'p> {
         summary.unseen_writes = strange;
         summary.silent = modules.silent(synchronises);
         memory.rewind();
-        Ok(Recording { path, memory, modules, known, approximate, threads: whole.threads, summary })
+        let threads = whole.threads;
+        Ok(Recording { path, memory, modules, known, approximate, branches: false, threads, summary })
+    }
+
+    /// Says that all that ran tells of its branches. Without, those that some of it told of are left out.
+    pub fn tells_branches(mut self) -> Recording<'p> {
+        self.branches = !self.approximate;
+        self
+    }
+
+    /// Writes a line for each branch: its thread, the way taken, a number for the ways that were left out since the one before,
+    /// and its site.
+    pub fn write_ways(&self, out: &mut dyn Write) -> Result<(), Error> {
+        let mut namer = Namer::new(Rc::clone(&self.modules));
+        let copies = |first: u64, second: u64| copies(&self.modules, &self.known, first, second);
+        raw::read(self.path, &copies, |event| {
+            if event.op == wire::Op::Branch {
+                let site = namer.site(event.code)?;
+                let site = namer.builder.names().sites.get(site);
+                let (thread, left_out, way) = (thread_name(event.thread), event.read, event.written);
+                writeln!(out, "{thread} {way} {left_out:x} {site}")
+                    .map_err(|source| Error::Io { path: PathBuf::from("ways"), source })?;
+            }
+            Ok(())
+        })?;
+        Ok(())
     }
 
     /// What its trace can promise. Where threads ran freely and raced, values do not agree with the order.
     pub fn capabilities(&self) -> Capabilities {
         let values = !self.approximate || self.summary.unseen_writes == 0;
-        Capabilities { values, approximate: self.approximate, ..Capabilities::default() }
+        let branches = self.branches;
+        Capabilities { values, branches, approximate: self.approximate, ..Capabilities::default() }
     }
 
     /// Writes it as a trace. The trace is well formed, and each of its accesses carries its value where it promises that.
@@ -101,7 +129,7 @@ impl<'p> Recording<'p> {
         let steps = steps.map(|steps| StepWriter::new(steps, &self.modules));
         let steps = steps.transpose().map_err(unwritable)?;
         let values = self.capabilities().values;
-        let Recording { path, memory, modules, known, approximate, threads, mut summary } = self;
+        let Recording { path, memory, modules, known, approximate, branches, threads, mut summary } = self;
         let namer = Namer::new(Rc::clone(&modules));
         let mut rewriter = Rewriter {
             memory,
@@ -111,6 +139,7 @@ impl<'p> Recording<'p> {
             written: 0,
             values,
             approximate,
+            branches: branches.then(|| vec![false; threads as usize]),
             steps,
         };
         for number in 0..threads {
@@ -179,6 +208,8 @@ struct Rewriter<'w> {
     written: u64,
     values: bool,
     approximate: bool,
+    /// Where branches are told: per thread, whether it has read since one, or since what counts as one.
+    branches: Option<Vec<bool>>,
     steps: Option<StepWriter<'w>>,
 }
 
@@ -194,7 +225,9 @@ impl Rewriter<'_> {
             }
             Target::StandIn { at, what } => {
                 let target = self.namer.stand_in(&self.memory, at, what)?;
-                self.put(event, kind(event.op), target, values(event.op, event.read, event.written))
+                self.put(event, kind(event.op), target, values(event.op, event.read, event.written))?;
+                // What is received decides what comes next.
+                self.branch(event)
             }
             Target::Heap { .. } | Target::Stack { .. } => {
                 let matters = object.and_then(|object| self.memory.objects.get(object as usize));
@@ -221,8 +254,22 @@ impl Rewriter<'_> {
                 Ok(())
             }
             Target::Thread(thread) => self.put(event, kind(event.op), thread, (None, None)),
+            Target::None if event.op == wire::Op::Branch => self.branch(event),
             Target::None => self.put(event, kind(event.op), 0, (None, None)),
         }
+    }
+
+    /// Writes a branch, where the trace has them and its thread has read since the last one. One that follows
+    /// another with nothing read in between may run exactly when that one may: it says nothing.
+    fn branch(&mut self, event: &RawEvent) -> Result<(), Error> {
+        match self.has_read(event.thread) {
+            Some(true) => self.put(event, Kind::Branch, 0, (None, None)),
+            _ => Ok(()),
+        }
+    }
+
+    fn has_read(&mut self, thread: u32) -> Option<&mut bool> {
+        self.branches.as_mut()?.get_mut(thread as usize)
     }
 
     /// Writes an access to a part of a word, variable by variable.
@@ -249,6 +296,9 @@ impl Rewriter<'_> {
                 self.put(event, Kind::AtomicWrite, target, (None, Some(cut(event.read))))?;
             }
             self.put(event, kind, target, values(event.op, cut(event.read), cut(event.written)))?;
+            if event.in_turn {
+                self.branch(event)?;
+            }
         }
         Ok(())
     }
@@ -261,6 +311,10 @@ impl Rewriter<'_> {
         (read, written): (Option<u64>, Option<u64>),
     ) -> Result<(), Error> {
         let (read, written) = (read.filter(|_| self.values), written.filter(|_| self.values));
+        if let Some(has_read) = self.has_read(event.thread) {
+            // What is not transparent runs in a clean thread only, as a branch does.
+            *has_read = kind.is_transparent() && (*has_read || kind.reads());
+        }
         if let Some(steps) = &mut self.steps {
             let failed = |source| Error::Io { path: PathBuf::from("steps"), source };
             steps.put(event, &self.namer.modules).map_err(failed)?;

@@ -255,8 +255,9 @@ impl Module {
             .filter(executable)
             .filter_map(|segment| Some((segment.address(), segment.data().ok()?.to_vec())))
             .collect();
-        let hook =
-            |symbol: &object::Symbol<'_, '_>| symbol.name().is_ok_and(|name| name.starts_with("__tsan_"));
+        let hook = |symbol: &object::Symbol<'_, '_>| {
+            symbol.name().is_ok_and(|name| name.starts_with("__tsan_") || name.starts_with("__reweave_"))
+        };
         module.tells = file.dynamic_symbols().chain(file.symbols()).any(|symbol| hook(&symbol));
         let symbols = file.symbols().chain(file.dynamic_symbols());
         module.variables = symbols

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 
-use reweave_wire::ring::{PART_OF_CALL, Slot, kind};
+use reweave_wire::ring::{BYTES_IN_TURN, PART_OF_CALL, Slot, kind};
 use reweave_wire::{Op, Space};
 
 use crate::coder::{MAX_BYTES, Sites};
@@ -57,7 +57,11 @@ pub(crate) struct RawEvent {
     pub(crate) code: u64,
     /// Whether it is a further part of what the call told of, after the first.
     pub(crate) part: bool,
+    /// Whether its bytes are read in turn, each only because of what those before were.
+    pub(crate) in_turn: bool,
+    /// What was read; of a branch, a number for the ways of those that were left out before it.
     pub(crate) read: u64,
+    /// What was written; of a branch, the way taken.
     pub(crate) written: u64,
 }
 
@@ -230,6 +234,7 @@ impl Reader<'_> {
             target: Target::None,
             code: slot.code(),
             part: false,
+            in_turn: false,
             read: 0,
             written: 0,
         };
@@ -238,7 +243,8 @@ impl Reader<'_> {
             event.op = *[Op::Read, Op::Write, Op::Write, Op::AtomicRead, Op::AtomicWrite, Op::Update]
                 .get(usize::from(class >> 4))?;
             event.part = slot.detail() & PART_OF_CALL != 0;
-            event.target = match slot.detail() & !PART_OF_CALL {
+            event.in_turn = slot.detail() & BYTES_IN_TURN != 0;
+            event.target = match slot.detail() & !(PART_OF_CALL | BYTES_IN_TURN) {
                 0 if (1..=8).contains(&size) => Target::Bytes { at: target, length: size },
                 what => Target::StandIn { at: target, what: stand_in(what)? },
             };
@@ -252,6 +258,9 @@ impl Reader<'_> {
             return Some(event);
         }
         event.op = Op::from_code(slot.kind() - kind::OPERATION)?;
+        if event.op == Op::Branch {
+            (event.read, event.written) = (target, value);
+        }
         event.target = match event.op.space() {
             Some(Space::Variable) => Target::Heap { at: target, length: value },
             Some(Space::Lock | Space::Condition) => {

@@ -128,8 +128,8 @@ impl<'w> StepWriter<'w> {
 
     /// Counts an event of the recording, whatever becomes of it.
     pub(crate) fn count(&mut self, event: &RawEvent, modules: &Modules) {
-        // Calls and returns are told where something else is, and are no steps.
-        if event.part || matches!(event.op, Op::Enter | Op::Exit) {
+        // Calls and returns are told where something else is, and branches not always: they are no steps.
+        if event.part || matches!(event.op, Op::Enter | Op::Exit | Op::Branch) {
             return;
         }
         *self.occurrences.entry((event.thread, event.code)).or_insert(0) += 1;

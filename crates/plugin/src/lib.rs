@@ -10,6 +10,12 @@
 //! Where LLVM 22's headers were missing at build time, the library is empty, and no compiler loads it.
 #![cfg(reweave_llvm)]
 
+mod branches;
+mod calls;
+mod escape;
+mod hooks;
+mod instrument;
+mod interposed;
 mod ir;
 mod rust_std;
 mod table;
@@ -63,12 +69,11 @@ pub extern "C" fn reweave_plugin_start(module: LLVMModuleRef) -> i32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn reweave_plugin_last(module: LLVMModuleRef) -> i32 {
     run(module, |module| {
-        if module.is_marked() {
+        if module.is_marked() || !module.is_for_x86_64() {
             return false;
         }
         module.mark();
-        // The table is of the code as it is before anything is inserted.
-        table::Draft::new(module).finish(module);
+        instrument::module(module);
         true
     })
 }

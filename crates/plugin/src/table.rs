@@ -35,19 +35,16 @@ impl Draft {
     }
 
     /// The number of an instruction in the module; none where it was not there when the draft was made.
-    #[expect(dead_code, reason = "for the sites of instrumented instructions")]
     pub(crate) fn instruction(&self, instruction: LLVMValueRef) -> Option<u32> {
         self.instructions.get(&instruction).copied()
     }
 
     /// The number of a function that the module defines.
-    #[expect(dead_code, reason = "for the sites of functions as a whole")]
     pub(crate) fn function(&self, function: LLVMValueRef) -> Option<u32> {
         self.functions.get(&function).copied()
     }
 
     /// Notes what became of an instruction.
-    #[expect(dead_code, reason = "for what instruments")]
     pub(crate) fn mark(&mut self, instruction: LLVMValueRef, mark: Mark) {
         let number = self.instructions.get(&instruction).copied();
         let place = number.and_then(|number| self.table.instruction(number));
@@ -60,7 +57,6 @@ impl Draft {
     }
 
     /// Notes why a function as a whole was left out.
-    #[expect(dead_code, reason = "for what instruments")]
     pub(crate) fn mark_function(&mut self, function: LLVMValueRef, mark: Mark) {
         let number = self.functions.get(&function).copied();
         if let Some(function) = number.and_then(|number| self.table.functions.get_mut(number as usize)) {

@@ -2,7 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 use reweave_capture::{About, Step};
-use reweave_trace::{EventId, ThreadId, Trace};
+use reweave_trace::{EventId, Kind, ThreadId, Trace};
 use reweave_witness::{CheckedWitness, Checker, Claim, Witness};
 
 use crate::Error;
@@ -48,7 +48,10 @@ pub fn build(
         by_thread: HashMap::new(),
     };
     builder.by_thread.insert(main_thread(trace), 0);
-    let segments = builder.segments(&events, &claimed.iter().copied().collect())?;
+    // A branch is no step: it is told only where something was read before.
+    let steps: Vec<EventId> =
+        events.into_iter().filter(|&event| trace.op(event).kind() != Kind::Branch).collect();
+    let segments = builder.segments(&steps, &claimed.iter().copied().collect())?;
     let named = claimed.iter().map(|&event| builder.named(event)).collect::<Result<Vec<_>, _>>()?;
     let (shape, same, order) = shape(claim, &claimed);
     Ok(Schedule {

@@ -8,6 +8,7 @@ use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 use reweave_wire::Op;
 
 use crate::export::export;
+use crate::front::export_atomic;
 use crate::policy::Step;
 use crate::recording::Inside;
 
@@ -115,6 +116,14 @@ macro_rules! width {
                 $weak(5) => strong;
                 $value(5) => value;
                 $($symbol(3) => $update;)*
+            }
+            export_atomic! {
+                $bytes,
+                load => load;
+                store => store;
+                exchange => exchange;
+                compare => value;
+                $($update => $update;)*
             }
         }
     };

@@ -19,6 +19,8 @@ use crate::thread::{MAX_THREADS, state, thread};
 
 /// Added to the address of code of an event that is a further part of what one call tells of.
 pub(crate) const PART: usize = 1 << 62;
+/// Added to that of a read whose bytes are read in turn, each only because of those before.
+pub(crate) const IN_TURN: usize = 1 << 61;
 /// A thread that has passed so many points on its way to a step is taken to be spinning.
 const PATIENCE: u64 = 200_000;
 
@@ -161,8 +163,8 @@ impl Forced {
 
     /// An event of a thread; [`PART`] says that it is a further part of the one before.
     pub(crate) fn event(&mut self, index: usize, op: Op, code: usize) {
-        // Calls and returns are told where something else is, and are no steps.
-        if matches!(op, Op::Enter | Op::Exit) {
+        // Calls and returns are told where something else is, and branches not always: they are no steps.
+        if matches!(op, Op::Enter | Op::Exit | Op::Branch) {
             return;
         }
         let touched = core::mem::take(&mut self.touched);

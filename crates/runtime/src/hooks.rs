@@ -6,8 +6,11 @@
 //! instructions; then the hook begins anew ([`crate::signals`]), which is why it lies within a fixed number of bytes and
 //! changes nothing that counts before the cursor.
 
+use core::sync::atomic::AtomicBool;
+
 use crate::access::{read, write};
 use crate::export::export;
+use crate::front::told_front;
 
 /// Each hook begins at a multiple of this and is no longer.
 pub(crate) const HOOK_BYTES: usize = 128;
@@ -151,8 +154,13 @@ export! {
 
 extern "C" fn nothing() {}
 
+extern "C" fn init(_: usize) {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    told_front(&TOLD, b"front tsan\n");
+}
+
 export! {
-    __tsan_init(0) => nothing;
+    __tsan_init(0) => init;
     __tsan_ignore_thread_begin(0) => nothing;
     __tsan_ignore_thread_end(0) => nothing;
 }

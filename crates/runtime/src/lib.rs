@@ -1,7 +1,7 @@
 //! The recorder and scheduler inside the program under test.
 //!
-//! `reweave cc` compiles a program so that it calls the interface of ThreadSanitizer before each access to memory, and
-//! links it with this library instead of ThreadSanitizer's. It also stands before the functions of libc that threads use
+//! `reweave cc` compiles a program so that it calls the interface of ThreadSanitizer before each access to memory, or that of
+//! our own compiler plugin ([`front`]), and links it with this library instead of ThreadSanitizer's. It also stands before the functions of libc that threads use
 //! to start, wait and talk. One thread runs at a time, chosen by a seeded policy ([`policy`]), and hands the baton on only
 //! here ([`sched`]); so the order and the values that are recorded are exact. `docs/record.md` says what becomes of what.
 //!
@@ -27,6 +27,7 @@ mod end;
 mod export;
 mod forced;
 mod free;
+mod front;
 mod heap;
 mod hooks;
 mod inputs;

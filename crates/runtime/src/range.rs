@@ -2,7 +2,8 @@
 
 use crate::access::load;
 use crate::export::export;
-use crate::forced::PART;
+use crate::forced::{IN_TURN, PART};
+use crate::front::export_told;
 use crate::policy::Step;
 use crate::recording::Inside;
 
@@ -10,7 +11,7 @@ use crate::recording::Inside;
 fn begin(code: usize) -> Option<Inside> {
     let mut inside = Inside::enter()?;
     inside.settle();
-    inside.point(Step::Access, code);
+    inside.point(Step::Access, code & !IN_TURN);
     Some(inside)
 }
 
@@ -33,7 +34,7 @@ extern "C" fn memmove(to: usize, from: usize, length: usize, code: usize) -> usi
         Some(mut inside) => {
             inside.observed(from, length, code);
             crate::real::memmove(to, from, length);
-            inside.written(to, length, code | PART);
+            inside.written(to, length, code & !IN_TURN | PART);
         }
         // Our own code copies small things, before anything else works: not through libc.
         None if length <= 256 && (to <= from || to >= from + length) => copy(to, from, length),
@@ -55,14 +56,13 @@ extern "C" fn memset(at: usize, byte: usize, length: usize, code: usize) -> usiz
     at
 }
 
-/// What is compared is read up to the first difference.
+/// All of it may be read, whatever differs first.
 extern "C" fn memcmp(a: usize, b: usize, length: usize, code: usize) -> i32 {
     let inside = if length == 0 { None } else { begin(code) };
     let differs = (0..length).find(|place| load(a + place, 1) != load(b + place, 1));
     if let Some(mut inside) = inside {
-        let read = differs.map_or(length, |place| place + 1);
-        inside.observed(a, read, code);
-        inside.observed(b, read, code | PART);
+        inside.observed(a, length, code);
+        inside.observed(b, length, code | PART);
     }
     differs.map_or(0, |place| load(a + place, 1) as i32 - load(b + place, 1) as i32)
 }
@@ -79,23 +79,23 @@ extern "C" fn strlen(text: usize, code: usize) -> usize {
     let inside = begin(code);
     let length = length_of(text);
     if let Some(mut inside) = inside {
-        inside.observed(text, length + 1, code);
+        inside.observed(text, length + 1, code | IN_TURN);
     }
     length
 }
 
 extern "C" fn strcpy(to: usize, from: usize, code: usize) -> usize {
-    memmove(to, from, length_of(from) + 1, code)
+    memmove(to, from, length_of(from) + 1, code | IN_TURN)
 }
 
 extern "C" fn stpcpy(to: usize, from: usize, code: usize) -> usize {
     let length = length_of(from);
-    memmove(to, from, length + 1, code) + length
+    memmove(to, from, length + 1, code | IN_TURN) + length
 }
 
 extern "C" fn strcat(to: usize, from: usize, code: usize) -> usize {
     let end = to + strlen(to, code);
-    memmove(end, from, length_of(from) + 1, code);
+    memmove(end, from, length_of(from) + 1, code | IN_TURN);
     to
 }
 
@@ -104,7 +104,7 @@ extern "C" fn strncpy(to: usize, from: usize, length: usize, code: usize) -> usi
     while copied < length && load(from + copied, 1) != 0 {
         copied += 1;
     }
-    memmove(to, from, copied, code);
+    memmove(to, from, copied, code | IN_TURN);
     memset(to + copied, 0, length - copied, code);
     to
 }
@@ -127,8 +127,12 @@ extern "C" fn strncmp(a: usize, b: usize, length: usize, code: usize) -> i32 {
         }
     };
     if let Some(mut inside) = inside {
-        inside.observed(a, place, code);
-        inside.observed(b, place, code | PART);
+        // Whether two are read depends on the two before.
+        for at in 0..place {
+            let part = if at == 0 { 0 } else { PART };
+            inside.observed(a + at, 1, code | part);
+            inside.observed(b + at, 1, code | PART | IN_TURN);
+        }
     }
     difference
 }
@@ -137,7 +141,7 @@ extern "C" fn memchr(at: usize, byte: i32, length: usize, code: usize) -> usize 
     let inside = if length == 0 { None } else { begin(code) };
     let found = (0..length).find(|place| load(at + place, 1) == u64::from(byte as u8));
     if let Some(mut inside) = inside {
-        inside.observed(at, found.map_or(length, |place| place + 1), code);
+        inside.observed(at, found.map_or(length, |place| place + 1), code | IN_TURN);
     }
     found.map_or(0, |place| at + place)
 }
@@ -147,9 +151,60 @@ extern "C" fn strchr(text: usize, byte: i32, code: usize) -> usize {
     let (length, inside) = (length_of(text), begin(code));
     let found = (0..=length).find(|place| load(text + place, 1) == u64::from(byte as u8));
     if let Some(mut inside) = inside {
-        inside.observed(text, found.unwrap_or(length) + 1, code);
+        inside.observed(text, found.unwrap_or(length) + 1, code | IN_TURN);
     }
     found.map_or(0, |place| text + place)
+}
+
+/// Copies to memory that no other thread can reach.
+extern "C" fn copy_in(to: usize, from: usize, length: usize, code: usize) {
+    let inside = if length == 0 { None } else { begin(code) };
+    if let Some(mut inside) = inside {
+        inside.observed(from, length, code);
+    }
+    copy_unseen(to, from, length);
+}
+
+/// Copies from memory that no other thread can reach.
+extern "C" fn copy_out(to: usize, from: usize, length: usize, code: usize) {
+    let inside = if length == 0 { None } else { begin(code) };
+    crate::real::memmove(to, from, length);
+    if let Some(mut inside) = inside {
+        inside.written(to, length, code);
+    }
+}
+
+extern "C" fn copy_unseen(to: usize, from: usize, length: usize) {
+    crate::real::memmove(to, from, length);
+}
+
+extern "C" fn set_unseen(at: usize, byte: usize, length: usize) {
+    // SAFETY: the program asks for it.
+    unsafe {
+        core::arch::asm!("rep stosb", inout("rdi") at => _, in("al") byte as u8, inout("rcx") length => _,
+                         options(nostack, preserves_flags));
+    }
+}
+
+export_told! {
+    __reweave_memcpy => memcpy;
+    __reweave_memmove => memmove;
+    __reweave_memset => memset;
+    __reweave_memcmp => memcmp;
+    __reweave_bcmp => memcmp;
+    __reweave_strlen => strlen;
+    __reweave_strcpy => strcpy;
+    __reweave_stpcpy => stpcpy;
+    __reweave_strcat => strcat;
+    __reweave_strncpy => strncpy;
+    __reweave_strcmp => strcmp;
+    __reweave_strncmp => strncmp;
+    __reweave_memchr => memchr;
+    __reweave_strchr => strchr;
+    __reweave_copy_in => copy_in;
+    __reweave_copy_out => copy_out;
+    __reweave_copy_unseen => copy_unseen;
+    __reweave_set_unseen => set_unseen;
 }
 
 export! {

@@ -4,10 +4,11 @@ use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicUsize, compiler_fence};
 
 use reweave_wire::Op;
-use reweave_wire::ring::{PART_OF_CALL, Slot, kind};
+use reweave_wire::ring::{BYTES_IN_TURN, PART_OF_CALL, Slot, kind};
 
-use crate::forced::{Forced, PART};
+use crate::forced::{Forced, IN_TURN, PART};
 use crate::free;
+use crate::front;
 use crate::inputs::Feed;
 use crate::log::{self, Log};
 use crate::map::{Array, Map};
@@ -122,6 +123,7 @@ impl Inside {
         let (me, budget) = (self.me.index() as u32, self.budget());
         let core = self.core();
         core.log.by(me);
+        front::forget_branch();
         core.mark = core.log.cursor();
         // A write that is still to be looked at is not for the short way, nor are calls that are still to be told.
         let waits = self.me.pending.get().is_some() || self.me.calls.are_untold();
@@ -179,9 +181,10 @@ impl Inside {
             if detail == 0 {
                 forced.touches(at, usize::from(size));
             }
-            self.forced_event(op, code);
+            self.forced_event(op, code & !IN_TURN);
         }
         let detail = if code & PART != 0 { detail | PART_OF_CALL } else { detail };
+        let detail = if code & IN_TURN != 0 { detail | BYTES_IN_TURN } else { detail };
         self.slot(Slot::new(class + size, detail, code as u64, at as u64, value));
         if class == kind::UPDATE {
             self.slot(Slot::new(kind::MORE, 0, 0, 0, values.1));

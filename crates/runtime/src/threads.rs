@@ -170,6 +170,7 @@ extern "C" fn ended(me: *const Thread) {
     let inside = if away { Some(Away::of(me).back()) } else { Inside::enter() };
     if let Some(mut inside) = inside {
         inside.settle();
+        inside.last_ways();
         inside.operation(Op::End, 0, 0, 0);
         inside.wake(key::of(key::END, me.index()), true);
         set_current(None);

@@ -9,6 +9,7 @@ use reweave_wire::Op;
 use crate::atomics::begin;
 use crate::export::export;
 use crate::forced::PART;
+use crate::front::export_atomic;
 use crate::recording::Inside;
 
 /// Compares and swaps in one step; what was there.
@@ -71,6 +72,7 @@ macro_rules! updates {
         )*
         // A value takes two registers.
         export! { $($symbol(4) => $name;)* }
+        export_atomic! { 16, $($name => $name;)* }
     };
 }
 
@@ -116,4 +118,12 @@ export! {
     __tsan_atomic128_compare_exchange_strong(5) => strong;
     __tsan_atomic128_compare_exchange_weak(5) => strong;
     __tsan_atomic128_compare_exchange_val(5) => value;
+}
+
+export_atomic! {
+    16,
+    load => load;
+    store => store;
+    exchange => exchange;
+    compare => value;
 }

@@ -91,6 +91,9 @@ pub struct Slot(pub [u64; 3]);
 /// Added to the detail of an access that is a further part of what one call of a hook tells of.
 pub const PART_OF_CALL: u8 = 0x80;
 
+/// Added to the detail of a read whose bytes are read in turn, each only because of what those before were.
+pub const BYTES_IN_TURN: u8 = 0x40;
+
 /// The bits of the first word that are the address of the code.
 pub const CODE_BITS: u64 = (1 << 48) - 1;
 

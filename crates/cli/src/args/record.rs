@@ -41,6 +41,9 @@ pub(crate) struct RecordArgs {
     /// Run nothing: make the trace of a recording that was left behind when `reweave record` itself was killed
     #[arg(long, value_name = "RAW", conflicts_with = "program")]
     pub(crate) finish: Option<PathBuf>,
+    /// Write a line for each branch, with its thread, the way taken and its site; for programs compiled with the plugin
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ways: Option<PathBuf>,
     /// Send the program's standard output to standard error
     #[arg(long, hide = true)]
     pub(crate) output_aside: bool,
@@ -114,8 +117,10 @@ fn bytes(text: &str) -> Result<u64, String> {
 
 /// Compile C so that the program can be recorded
 ///
-/// Takes the arguments of gcc or clang, and runs it with a few more: drop-in, as in `CC="reweave cc" make`. The compiler is
-/// the first found of gcc, clang and cc; REWEAVE_CC names another one.
+/// Takes the arguments of gcc or clang, and runs it with a few more: drop-in, as in `CC="reweave cc" make`. Where clang 22 is
+/// installed, it compiles with Reweave's own plugin, and traces also tell of every branch: more can be predicted, soundly. Else
+/// the first found of gcc, clang and cc compiles with the hooks of ThreadSanitizer, which tell of accesses only.
+/// REWEAVE_CC names another compiler.
 #[derive(Args)]
 #[command(after_help = CC_HELP)]
 pub(crate) struct CcArgs {
@@ -125,6 +130,8 @@ pub(crate) struct CcArgs {
 }
 
 const CC_HELP: &str = "\
+--reweave-front=plugin|tsan, or REWEAVE_FRONT, chooses between the plugin and ThreadSanitizer's hooks; with -v, what
+was chosen is said. Objects of both kinds may be linked together: the trace then has no branches.
 Exits as the compiler does.
 
 Example: build a project whose makefile lets one choose the compiler
@@ -132,7 +139,7 @@ Example: build a project whose makefile lets one choose the compiler
 
 /// Compile C++ so that the program can be recorded
 ///
-/// As `reweave cc`, with the first found of g++, clang++ and c++; REWEAVE_CXX names another one.
+/// As `reweave cc`, with clang++ 22, or the first found of g++, clang++ and c++; REWEAVE_CXX names another one.
 #[derive(Args)]
 #[command(after_help = CC_HELP)]
 pub(crate) struct CppArgs {

@@ -3,6 +3,7 @@
 //! The arguments are the compiler's, and go to it as they are. What is added depends on what it will do: flags for
 //! instrumentation always, the library only where it links a program.
 
+mod front;
 mod line;
 
 use std::env;
@@ -16,6 +17,7 @@ use crate::console::Console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::runtime_library;
+use front::Front;
 use line::Line;
 
 /// The language of a compiler.
@@ -42,6 +44,14 @@ impl Language {
         }
     }
 
+    /// The compiler that loads the plugin.
+    fn plugged(self) -> &'static str {
+        match self {
+            Language::C => "clang-22",
+            Language::Cpp => "clang++-22",
+        }
+    }
+
     fn compilers(self) -> &'static [&'static str] {
         match self {
             Language::C => &["gcc", "clang", "cc"],
@@ -58,27 +68,36 @@ enum Family {
 }
 
 /// Runs the compiler, and passes on its status.
-pub(crate) fn run(language: Language, arguments: &[OsString], _console: &Console) -> anyhow::Result<Exit> {
+pub(crate) fn run(language: Language, arguments: &[OsString], console: &Console) -> anyhow::Result<Exit> {
     if !runtime_library::is_there() {
         return Err(Failure::new("programs can be recorded on 64-bit Linux on x86 only").into());
     }
-    let (compiler, first) = find(language)?;
-    let line = Line::read(arguments);
+    let (chosen, arguments) = front::asked_for(arguments)?;
+    let front::Choice { compiler, first, front } = front::choose(language, chosen)?;
+    let line = Line::read(&arguments);
     if line.is_static {
         return Err(Failure::new("a program that is linked statically cannot be recorded")
             .hint("leave out -static: recording needs the functions of the C library to be replaceable")
             .into());
     }
+    if arguments.iter().any(|argument| argument == "-v") {
+        console.note(format_args!("{}: {}", compiler.display(), front.meaning()));
+    }
     let files = runtime_library::files().context("the library for recorded programs cannot be written")?;
     let mut command = Command::new(&compiler);
     command.args(first).arg("-g");
-    match family(&compiler) {
-        Family::Gcc => {
+    match (front, family(&compiler)) {
+        (Front::Plugin, _) => {
+            let mut plugin = OsString::from("-fpass-plugin=");
+            plugin.push(files.plugin.unwrap_or_default());
+            command.arg(plugin).arg("-Wno-unused-command-line-argument");
+        }
+        (Front::Tsan, Family::Gcc) => {
             let mut specs = OsString::from("-specs=");
             specs.push(&files.specs);
             command.arg(specs);
         }
-        Family::Clang => {
+        (Front::Tsan, Family::Clang) => {
             command.args(["-Xclang", "-fsanitize=thread", "-fno-builtin", "-mllvm"]);
             command.arg("-tsan-instrument-read-before-write=1");
         }
@@ -87,7 +106,8 @@ pub(crate) fn run(language: Language, arguments: &[OsString], _console: &Console
     if line.links_program() {
         command.arg("-Wl,-u,__reweave_runtime");
         // Libraries that are loaded later find these in the program.
-        for names in ["__tsan_*", "pthread_*", "sem_*", "malloc", "calloc", "realloc", "free"] {
+        for names in ["__tsan_*", "__reweave_*", "pthread_*", "sem_*", "malloc", "calloc", "realloc", "free"]
+        {
             command.arg(format!("-Wl,--export-dynamic-symbol={names}"));
         }
         // What comes before may have changed what the next file is taken for.
@@ -95,22 +115,6 @@ pub(crate) fn run(language: Language, arguments: &[OsString], _console: &Console
     }
     let status = command.status().with_context(|| format!("{} does not start", compiler.display()))?;
     Ok(Exit::of_program(status))
-}
-
-/// The compiler, and the arguments that come with its name.
-fn find(language: Language) -> anyhow::Result<(PathBuf, Vec<OsString>)> {
-    if let Some(chosen) = env::var(language.variable()).ok().filter(|chosen| !chosen.trim().is_empty()) {
-        let mut words = chosen.split_whitespace();
-        let compiler = words.next().unwrap_or_default().into();
-        return Ok((compiler, words.map(OsString::from).collect()));
-    }
-    let found = language.compilers().iter().find_map(|name| in_path(OsStr::new(name)));
-    found.map(|path| (path, Vec::new())).ok_or_else(|| {
-        let names = language.compilers().join(", ");
-        Failure::new(format!("no compiler found: looked for {names}"))
-            .hint(format!("install one, or name one in {}", language.variable()))
-            .into()
-    })
 }
 
 /// The file that the shell would run for `name`.

@@ -4,7 +4,7 @@ mod run;
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &RecordArgs, console: &Console) -> anyhow::Result<Exit> 
         let left = Raw { path: raw.clone() };
         let from_start = !left.beside(".before").exists();
         let ended = Ended { exit: Exit::Yes, notes: left.notes(), begun: true, whole: false, from_start };
-        finish(&left, &ended, &args.output, console)?;
+        finish(&left, &ended, &args.output, args.ways.as_deref(), console)?;
         return Ok(Exit::Yes);
     }
     let Some((program, arguments)) = args.program.split_first() else {
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &RecordArgs, console: &Console) -> anyhow::Result<Exit> 
         let output = if args.runs == 1 { args.output.clone() } else { numbered(&args.output, number) };
         let mut run = Run::start(args, &program, arguments, &output, u64::from(number - 1))?;
         let ended = run.wait(console)?;
-        finish(&run.raw, &ended, &output, console)?;
+        finish(&run.raw, &ended, &output, args.ways.as_deref(), console)?;
         if worst == Exit::Yes {
             worst = ended.exit;
         }
@@ -89,7 +89,13 @@ pub(crate) fn numbered(path: &Path, number: u32) -> PathBuf {
 }
 
 /// Makes the trace, and says what there is to say about the run.
-fn finish(raw: &Raw, ended: &Ended, output: &Path, console: &Console) -> anyhow::Result<()> {
+fn finish(
+    raw: &Raw,
+    ended: &Ended,
+    output: &Path,
+    ways: Option<&Path>,
+    console: &Console,
+) -> anyhow::Result<()> {
     if !ended.begun {
         raw.remove();
         return Err(Failure::new(
@@ -101,7 +107,16 @@ fn finish(raw: &Raw, ended: &Ended, output: &Path, console: &Console) -> anyhow:
     let maps = fs::read_to_string(raw.beside(".maps")).unwrap_or_default();
     let kept = || format!("the recording is kept in {}", raw.path.display());
     let free = ended.notes.iter().any(|note| note == "free");
-    let recording = Recording::survey(&raw.path, &maps, free).with_context(kept)?;
+    let mut recording = Recording::survey(&raw.path, &maps, free).with_context(kept)?;
+    let fronts = Fronts::of(&ended.notes);
+    if fronts == Fronts::Plugin {
+        recording = recording.tells_branches();
+    }
+    if let Some(path) = ways {
+        let mut file = io::BufWriter::new(File::create(path).with_context(|| path.display().to_string())?);
+        recording.write_ways(&mut file).with_context(kept)?;
+        file.flush().with_context(|| path.display().to_string())?;
+    }
     let mut writer = reweave_format::create(output, None, recording.capabilities())?;
     let mut steps = StepsFile::new(output);
     let named = ended.from_start.then_some(&mut steps as &mut dyn io::Write);
@@ -115,7 +130,34 @@ fn finish(raw: &Raw, ended: &Ended, output: &Path, console: &Console) -> anyhow:
         console.warn(format_args!("the trace cannot be replayed, its steps were not written: {error}"));
     }
     report(ended, &summary, output, console);
+    if fronts == Fronts::Both {
+        console.note(
+            "parts of the program were compiled with the plugin, others without: the trace has no branches",
+        );
+    }
     Ok(())
+}
+
+/// What compiled the parts of the program that ran.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fronts {
+    /// Our plugin alone: every branch is told of.
+    Plugin,
+    /// Also compilers with the hooks of ThreadSanitizer.
+    Both,
+    /// Those alone, or nothing that says so.
+    Others,
+}
+
+impl Fronts {
+    fn of(notes: &[String]) -> Fronts {
+        let front = |name: &str| notes.iter().any(|note| note.strip_prefix("front ") == Some(name));
+        match (front("plugin"), front("tsan")) {
+            (true, false) => Fronts::Plugin,
+            (true, true) => Fronts::Both,
+            _ => Fronts::Others,
+        }
+    }
 }
 
 fn report(ended: &Ended, summary: &Summary, output: &Path, console: &Console) {

@@ -30,7 +30,7 @@ pub use convert::{Recording, Summary, convert};
 pub use drain::{Drain, Stop, Taken, write_raw};
 pub use lookup::Lookup;
 pub use steps::{
-    About, CodePlace, Creation, ModuleFile, Step, StepsError, build_of, read_modules, read_steps,
+    About, CodePlace, Creation, ModuleFile, NO_BUILD, Step, StepsError, build_of, read_modules, read_steps,
 };
 
 /// Bytes that are not what a recorder writes.

@@ -10,7 +10,7 @@ use object::{Object, ObjectKind, ObjectSegment, ObjectSymbol, SymbolKind};
 
 use crate::binary::Binary;
 use crate::place::{Frame, Place, demangled, short, variable_name};
-use crate::steps::{ModuleFile, build_of};
+use crate::steps::{ModuleFile, NO_BUILD, build_of};
 
 /// The modules of the program: itself and its shared libraries.
 #[derive(Default)]
@@ -38,6 +38,8 @@ struct Module {
     loader: Option<Loader>,
     /// What the table of its program knows, where it has one.
     binary: Option<Binary>,
+    /// Whether it is a program or library, rather than data that was mapped.
+    is_binary: bool,
     /// Whether it tells of its accesses, as far as that can be known.
     tells: bool,
     /// The variables of its symbol table by address: address, size, name.
@@ -101,7 +103,10 @@ impl Modules {
     pub(crate) fn files(&self) -> impl Iterator<Item = ModuleFile> {
         self.modules.iter().map(|module| ModuleFile {
             name: module.name().into_owned(),
-            build: build_of(&fs::read(&module.path).unwrap_or_default()),
+            build: match module.is_binary {
+                true => build_of(&fs::read(&module.path).unwrap_or_default()),
+                false => NO_BUILD.to_owned(),
+            },
         })
     }
 
@@ -236,6 +241,7 @@ impl Module {
             bias: base,
             loader: None,
             binary: None,
+            is_binary: false,
             tells: true,
             variables: Vec::new(),
             code: Vec::new(),
@@ -249,6 +255,7 @@ impl Module {
             let object::SegmentFlags::Elf { p_flags, .. } = segment.flags() else { return false };
             p_flags & object::elf::PF_X == object::elf::PF_X
         };
+        module.is_binary = true;
         module.binary = Binary::of(&file, &bytes).ok();
         module.code = file
             .segments()

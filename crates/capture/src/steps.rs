@@ -44,12 +44,15 @@ pub struct Step {
     pub own: u64,
 }
 
-/// A file that was mapped as code.
+/// The build of a file that is neither program nor library.
+pub const NO_BUILD: &str = "none";
+
+/// A file that was mapped.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModuleFile {
     /// The name of the file, without its folder.
     pub name: String,
-    /// What tells this build from others.
+    /// What tells this build from others; [`NO_BUILD`] for data.
     pub build: String,
 }
 

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-use reweave_capture::{ModuleFile, read_modules};
+use reweave_capture::{ModuleFile, NO_BUILD, read_modules};
 
 use super::for_each;
 use super::replay::recorded::steps_path;
@@ -51,8 +51,10 @@ pub(crate) fn run(args: &StatsArgs, global: &Global, console: &Console) -> anyho
 fn modules(trace: &Path, console: &Console) -> Vec<ModuleFile> {
     let path = steps_path(trace);
     let Ok(file) = File::open(&path) else { return Vec::new() };
-    read_modules(file).unwrap_or_else(|error| {
+    let mut modules = read_modules(file).unwrap_or_else(|error| {
         console.warn(format_args!("{}: {error}", path.display()));
         Vec::new()
-    })
+    });
+    modules.retain(|module| module.build != NO_BUILD);
+    modules
 }

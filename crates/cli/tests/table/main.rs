@@ -2,6 +2,7 @@
 //!
 //! Where there is no plugin or no clang 22, nothing can be tried, and that is said.
 
+mod recorded;
 mod text;
 
 use std::collections::BTreeMap;

@@ -151,8 +151,9 @@ pub(crate) struct StatsArgs {
 }
 
 const STATS_HELP: &str = "\
-A recorded trace also tells which program and libraries it is of, by their build ids. With --program, the table of one of
-them is shown: its modules, functions and instructions, and which of them are recorded.
+A recorded trace also tells which program and libraries it is of, by their build ids. With
+--program, the table of one of them is shown: its modules, functions and instructions, and which of
+them are recorded.
 
 Example: the share of events that touch memory used by several threads
   reweave stats traces/ --json - | jq '.traces[] | [.path, .variables.shared.accesses / .events]'";

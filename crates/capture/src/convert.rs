@@ -135,6 +135,7 @@ impl<'p> Recording<'p> {
             memory,
             namer,
             calls: Calls::default(),
+            texts: std::fs::read(texts_path(path)).unwrap_or_default(),
             writer,
             written: 0,
             values,
@@ -165,6 +166,13 @@ impl<'p> Recording<'p> {
 /// Writes the recording at `path` as a trace, with names from what was mapped according to `maps`.
 pub fn convert(path: &Path, maps: &str, writer: &mut dyn TraceWriter) -> Result<Summary, Error> {
     Recording::survey(path, maps, false)?.write(writer)
+}
+
+/// Where the recorder writes the texts of calls on objects.
+fn texts_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".calls");
+    name.into()
 }
 
 /// What a thread is called.
@@ -204,6 +212,8 @@ struct Rewriter<'w> {
     memory: Memory,
     namer: Namer,
     calls: Calls,
+    /// The texts of calls on objects.
+    texts: Vec<u8>,
     writer: &'w mut dyn TraceWriter,
     written: u64,
     values: bool,
@@ -252,6 +262,14 @@ impl Rewriter<'_> {
                 let call = (event.op == wire::Op::Enter).then_some(event.code);
                 self.calls.change(event.thread, depth, call);
                 Ok(())
+            }
+            Target::Call { at, text, length } => {
+                let text = usize::try_from(text)
+                    .ok()
+                    .and_then(|from| self.texts.get(from..from.checked_add(length)?));
+                let text = String::from_utf8_lossy(text.unwrap_or_default());
+                let target = self.namer.call(&self.memory, at, &text)?;
+                self.put(event, kind(event.op), target, (None, None))
             }
             Target::Thread(thread) => self.put(event, kind(event.op), thread, (None, None)),
             Target::None if event.op == wire::Op::Branch => self.branch(event),

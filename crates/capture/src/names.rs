@@ -165,6 +165,12 @@ impl Namer {
         Ok(id)
     }
 
+    /// A call on the object at `at`, as its text says.
+    pub(crate) fn call(&mut self, memory: &Memory, at: u64, text: &str) -> Result<u32, Error> {
+        let object = self.address(memory, memory.object_at(at), at);
+        Ok(self.builder.call(&clean(&format!("{object}.{text}")))?.0)
+    }
+
     pub(crate) fn stand_in(&mut self, memory: &Memory, at: u64, what: raw::StandIn) -> Result<u32, Error> {
         let object = memory.object_at(at);
         if let Some(&id) = self.stand_ins.get(&(object, at, what)) {
@@ -175,13 +181,16 @@ impl Namer {
             StandIn::Barrier => "barrier",
             StandIn::Once => "initialisation",
             StandIn::Futex => "futex",
-            StandIn::Channel | StandIn::Descriptor => "channel",
+            StandIn::Channel | StandIn::Descriptor | StandIn::Messages => "channel",
+            StandIn::Scope => "scope",
+            StandIn::Parking => "thread",
         };
         let name = match what {
             StandIn::Channel if at == 1 => "sockets".to_owned(),
             StandIn::Channel if at > PIPES => format!("pipe {}", at - PIPES),
             StandIn::Channel => format!("events of descriptor {}", at.saturating_sub(BY_DESCRIPTOR)),
             StandIn::Descriptor => format!("descriptor {at}"),
+            StandIn::Parking => format!("right to go on of thread {at}"),
             _ => format!("{kind} {}", self.address(memory, object, at)),
         };
         let id = self.builder.target(Kind::Read, &name)?;

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 
-use reweave_wire::ring::{BYTES_IN_TURN, PART_OF_CALL, Slot, kind};
+use reweave_wire::ring::{BYTES_IN_TURN, CALL_BITS, PART_OF_CALL, Slot, kind};
 use reweave_wire::{Op, Space};
 
 use crate::coder::{MAX_BYTES, Sites};
@@ -32,6 +32,8 @@ pub(crate) enum Target {
     Depth(usize),
     /// A thread, by its number in the recording.
     Thread(u32),
+    /// A call on the object at an address, with where its text begins and how long it is.
+    Call { at: u64, text: u64, length: usize },
     /// Nothing.
     None,
 }
@@ -45,6 +47,9 @@ pub(crate) enum StandIn {
     Futex,
     Channel,
     Descriptor,
+    Messages,
+    Scope,
+    Parking,
 }
 
 /// One event.
@@ -268,6 +273,11 @@ impl Reader<'_> {
             }
             Some(Space::Thread) => Target::Thread(u32::try_from(target).ok()?),
             Some(Space::Region) => Target::Depth(usize::try_from(target).ok()?),
+            Some(Space::Call) => Target::Call {
+                at: target,
+                text: value >> CALL_BITS,
+                length: (value & ((1 << CALL_BITS) - 1)) as usize,
+            },
             _ => Target::None,
         };
         Some(event)
@@ -290,6 +300,9 @@ fn stand_in(what: u8) -> Option<StandIn> {
         19 => StandIn::Futex,
         20 => StandIn::Channel,
         21 => StandIn::Descriptor,
+        22 => StandIn::Messages,
+        23 => StandIn::Scope,
+        24 => StandIn::Parking,
         _ => return None,
     })
 }

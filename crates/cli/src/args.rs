@@ -1,5 +1,6 @@
 //! The flags, each defined once: help is made from here.
 
+mod cargo;
 mod generate;
 mod predict;
 mod query;
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use reweave_format::Format;
 
+pub(crate) use cargo::{CargoArgs, CargoTestArgs};
 pub(crate) use generate::GenerateArgs;
 pub(crate) use predict::PredictArgs;
 pub(crate) use query::{ModelChoice, QueryArgs};
@@ -92,6 +94,9 @@ pub(crate) enum Command {
     Record(RecordArgs),
     Replay(ReplayArgs),
     Hunt(HuntArgs),
+    Cargo(CargoArgs),
+    #[command(name = "cargo-test", hide = true)]
+    CargoTest(CargoTestArgs),
     Cc(CcArgs),
     #[command(name = "c++")]
     Cpp(CppArgs),

@@ -43,6 +43,14 @@ fn run() -> Exit {
         return commands::cc::run(language, arguments, &console)
             .unwrap_or_else(|error| failure::report(&error, &console));
     }
+    if let [_, command, arguments @ ..] = &*line
+        && command == "cargo"
+        && arguments.first().is_none_or(|first| first != "--help" && first != "-h")
+    {
+        let console = Console::new(&Global::default());
+        return commands::cargo::run(arguments, &console)
+            .unwrap_or_else(|error| failure::report(&error, &console));
+    }
     let cli = match args::parse(line) {
         Ok(cli) => cli,
         Err(error) => {
@@ -66,6 +74,8 @@ fn run() -> Exit {
         Command::Record(args) => commands::record::run(args, &console),
         Command::Replay(args) => commands::replay::run(args, &cli.global, &console),
         Command::Hunt(args) => commands::hunt::run(args, &cli.global, &console),
+        Command::Cargo(args) => commands::cargo::run(&args.arguments, &console),
+        Command::CargoTest(args) => commands::cargo::run_tests(args, &console),
         Command::Cc(args) => commands::cc::run(Language::C, &args.arguments, &console),
         Command::Cpp(args) => commands::cc::run(Language::Cpp, &args.arguments, &console),
     };

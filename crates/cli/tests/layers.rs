@@ -27,6 +27,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("report", &["trace", "witness", "decide", "detect"]),
     ("runtime", &["wire"]),
     ("plugin", &["wire", "program"]),
+    // For users' programs: it must not bring anything along.
+    ("reweave", &[]),
 ];
 
 /// These may use whatever is listed above them.
@@ -37,10 +39,10 @@ const FOR_TESTS: &[&str] = &["testkit", "bench"];
 
 /// The crates that touch files, processes or the clock.
 const OUTSIDE: &[&str] =
-    &["format", "capture", "replay", "explore", "runtime", "plugin", "cli", "testkit", "bench"];
+    &["format", "capture", "replay", "explore", "runtime", "plugin", "reweave", "cli", "testkit", "bench"];
 
 /// The crates that may have unsafe code.
-const UNSAFE: &[&str] = &["wire", "runtime", "plugin", "format"];
+const UNSAFE: &[&str] = &["wire", "runtime", "plugin", "format", "reweave"];
 
 fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -57,8 +59,10 @@ fn edges() -> BTreeMap<String, Vec<(String, bool)>> {
         .expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo metadata is JSON");
-    let short =
-        |name: &Value| name.as_str().and_then(|name| name.strip_prefix("reweave-")).map(str::to_owned);
+    let short = |name: &Value| {
+        let name = name.as_str()?;
+        if name == "reweave" { Some(name) } else { name.strip_prefix("reweave-") }.map(str::to_owned)
+    };
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     list(&metadata["packages"])
         .iter()

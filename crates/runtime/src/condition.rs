@@ -23,7 +23,7 @@ fn clock_key(condition: usize) -> u64 {
 }
 
 impl Inside {
-    fn condition_event(&mut self, op: Op, at: usize, code: usize) {
+    pub(crate) fn condition_event(&mut self, op: Op, at: usize, code: usize) {
         let generation = self.core().conditions.entry(at as u64).map_or(0, |named| {
             named.used = true;
             named.generation
@@ -72,7 +72,7 @@ extern "C" fn clockwait(condition: usize, mutex: usize, clock: usize, time: usiz
         .unwrap_or_else(|| real::pthread_cond_clockwait(condition, mutex, clock, time))
 }
 
-fn notify(condition: usize, all: bool, code: usize) -> Option<usize> {
+pub(crate) fn notify(condition: usize, all: bool, code: usize) -> Option<usize> {
     let mut inside = Inside::enter()?;
     inside.settle();
     inside.point(Step::Sync, code);
@@ -90,7 +90,7 @@ pub(crate) extern "C" fn broadcast(condition: usize, code: usize) -> usize {
 }
 
 /// What is at this address later is another one.
-fn renewed(condition: usize, even_clock: bool) {
+pub(crate) fn renewed(condition: usize, even_clock: bool) {
     let Some(mut inside) = Inside::enter() else { return };
     inside.settle();
     if let Some(named) = inside.core().conditions.entry(condition as u64)

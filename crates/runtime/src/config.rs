@@ -155,6 +155,11 @@ pub(crate) fn note(text: &[u8]) {
     append(b".note", |file| _ = sys::write(file, text));
 }
 
+/// Adds the text of a call on an object.
+pub(crate) fn add_call(text: &[u8]) {
+    append(b".calls", |file| _ = sys::write(file, text));
+}
+
 /// Adds what is mapped where: it tells what addresses of code and of variables mean.
 pub(crate) fn save_modules() {
     append(b".maps", |file| {

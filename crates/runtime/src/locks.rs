@@ -19,7 +19,7 @@ const ETIMEDOUT: usize = 110;
 
 /// How a lock is held.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Hold {
+pub(crate) enum Hold {
     Exclusive,
     Shared,
 }
@@ -50,7 +50,7 @@ impl Inside {
     }
 
     /// Notes and records that this thread has the lock.
-    fn acquired(&mut self, at: usize, hold: Hold, tried: bool, code: usize) {
+    pub(crate) fn acquired(&mut self, at: usize, hold: Hold, tried: bool, code: usize) {
         let mut lock = self.lock(at);
         let mine = self.me.index() as u32 + 1;
         if lock.holder != 0 && lock.holder != mine || hold == Hold::Exclusive && lock.shared > 0 {
@@ -74,7 +74,7 @@ impl Inside {
     }
 
     /// Records that this thread gives the lock up, where it was seen to take it; how it held it.
-    fn released(&mut self, at: usize, code: usize) {
+    pub(crate) fn released(&mut self, at: usize, code: usize) {
         let mut lock = self.lock(at);
         if lock.holder == self.me.index() as u32 + 1 && lock.depth > 0 {
             lock.depth -= 1;
@@ -87,6 +87,12 @@ impl Inside {
             self.lock_event(Op::SharedRelease, at, &mut lock, code);
         }
         self.set_lock(at, lock);
+    }
+
+    /// Whether nobody holds the lock in a way that this hold would have to wait for.
+    pub(crate) fn is_free(&mut self, at: usize, hold: Hold) -> bool {
+        let lock = self.lock(at);
+        lock.holder == 0 && (hold == Hold::Shared || lock.shared == 0)
     }
 
     /// How often this thread holds the lock exclusively.
@@ -145,7 +151,7 @@ impl Inside {
     }
 
     /// Records an attempt that failed because of another thread's hold.
-    fn busy(&mut self, at: usize, hold: Hold, code: usize) {
+    pub(crate) fn busy(&mut self, at: usize, hold: Hold, code: usize) {
         let mut lock = self.lock(at);
         let exclusive = lock.holder != 0 && lock.holder != self.me.index() as u32 + 1;
         let shared = hold == Hold::Exclusive && lock.holder == 0 && lock.shared > 0;
@@ -204,7 +210,7 @@ fn release(at: usize, code: usize, unlock: Function) -> usize {
 }
 
 /// A lock begins or ends: what is at this address later is another one.
-fn renewed(at: usize) {
+pub(crate) fn renewed(at: usize) {
     if let Some(mut inside) = Inside::enter() {
         inside.settle();
         let mut lock = inside.lock(at);

@@ -138,12 +138,18 @@ extern "C" fn barrier_init(barrier: usize, attributes: usize, count: usize, code
 }
 
 extern "C" fn barrier_wait(barrier: usize, code: usize) -> usize {
-    let (arrivals, size) = barrier_keys(barrier);
+    let (_, size) = barrier_keys(barrier);
     let Some(mut inside) = begin(code) else { return real::pthread_barrier_wait(barrier) };
     let size = inside.core().counters.get(size).map_or(0, |size| *size);
     if size == 0 {
         return inside.elsewhere(|| real::pthread_barrier_wait(barrier));
     }
+    arrive(&mut inside, barrier, size, code)
+}
+
+/// Arrives at a barrier of this size, and waits for the others.
+pub(crate) fn arrive(inside: &mut Inside, barrier: usize, size: u64, code: usize) -> usize {
+    let (arrivals, _) = barrier_keys(barrier);
     let before = inside.core().counters.get(arrivals).map_or(0, |count| *count);
     let arrived = before + 1;
     if let Some(count) = inside.core().counters.entry(arrivals) {
@@ -166,19 +172,19 @@ extern "C" fn barrier_wait(barrier: usize, code: usize) -> usize {
 }
 
 /// What the variable of a one-time initialisation goes through: as libc marks it, and as it is recorded.
-mod once {
-    pub(super) const NEW: u64 = 0;
-    pub(super) const RUNS: u64 = 1;
-    pub(super) const DONE: u64 = 2;
+pub(crate) mod once {
+    pub(crate) const NEW: u64 = 0;
+    pub(crate) const RUNS: u64 = 1;
+    pub(crate) const DONE: u64 = 2;
 }
 
 /// The key of what was recorded of it.
-fn once_key(control: usize) -> u64 {
+pub(crate) fn once_key(control: usize) -> u64 {
     (control as u64) << 5 | 27
 }
 
 impl Inside {
-    fn once_is(&mut self, control: usize, state: u64, code: usize) {
+    pub(crate) fn once_is(&mut self, control: usize, state: u64, code: usize) {
         if let Some(recorded) = self.core().counters.entry(once_key(control)) {
             *recorded = state;
         }
@@ -299,7 +305,8 @@ fn futex_wait(inside: &mut Inside, at: usize, expected: u32, (absolute, time): (
         None
     };
     let sent = inside.core().counters.entry((at as u64) << 5 | stands_for::FUTEX).map_or(0, |count| *count);
-    inside.stand_in(Op::AtomicRead, at, stands_for::FUTEX, 0, (sent, 0));
+    // An update, because a wait cannot come before what ended it.
+    inside.stand_in(Op::Update, at, stands_for::FUTEX, 0, (sent, sent));
     match wake {
         Some(Wake::Woken) => 0,
         Some(Wake::TimedOut) => fail(ETIMEDOUT),

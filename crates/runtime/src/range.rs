@@ -15,6 +15,11 @@ fn begin(code: usize) -> Option<Inside> {
     Some(inside)
 }
 
+/// The same for functions of libc that are called by their own names. In Rust it is the compiled `std` that does.
+fn begin_plain(code: usize) -> Option<Inside> {
+    if crate::rust::is_program() { None } else { begin(code) }
+}
+
 /// Copies with one instruction: libc's function of this name is ours, and our own code needs it, too.
 fn copy(to: usize, from: usize, length: usize) {
     // SAFETY: the program asks for it.
@@ -24,12 +29,17 @@ fn copy(to: usize, from: usize, length: usize) {
     }
 }
 
-extern "C" fn memcpy(to: usize, from: usize, length: usize, code: usize) -> usize {
-    memmove(to, from, length, code)
+extern "C" fn told_memmove(to: usize, from: usize, length: usize, code: usize) -> usize {
+    let inside = if length == 0 { None } else { begin(code) };
+    move_bytes(to, from, length, code, inside)
 }
 
 extern "C" fn memmove(to: usize, from: usize, length: usize, code: usize) -> usize {
-    let inside = if length == 0 { None } else { begin(code) };
+    let inside = if length == 0 { None } else { begin_plain(code) };
+    move_bytes(to, from, length, code, inside)
+}
+
+fn move_bytes(to: usize, from: usize, length: usize, code: usize, inside: Option<Inside>) -> usize {
     match inside {
         Some(mut inside) => {
             inside.observed(from, length, code);
@@ -43,8 +53,17 @@ extern "C" fn memmove(to: usize, from: usize, length: usize, code: usize) -> usi
     to
 }
 
-extern "C" fn memset(at: usize, byte: usize, length: usize, code: usize) -> usize {
+extern "C" fn told_memset(at: usize, byte: usize, length: usize, code: usize) -> usize {
     let inside = if length == 0 { None } else { begin(code) };
+    set_bytes(at, byte, length, code, inside)
+}
+
+extern "C" fn memset(at: usize, byte: usize, length: usize, code: usize) -> usize {
+    let inside = if length == 0 { None } else { begin_plain(code) };
+    set_bytes(at, byte, length, code, inside)
+}
+
+fn set_bytes(at: usize, byte: usize, length: usize, code: usize, inside: Option<Inside>) -> usize {
     // SAFETY: the program asks for it.
     unsafe {
         core::arch::asm!("rep stosb", inout("rdi") at => _, in("al") byte as u8, inout("rcx") length => _,
@@ -58,7 +77,7 @@ extern "C" fn memset(at: usize, byte: usize, length: usize, code: usize) -> usiz
 
 /// All of it may be read, whatever differs first.
 extern "C" fn memcmp(a: usize, b: usize, length: usize, code: usize) -> i32 {
-    let inside = if length == 0 { None } else { begin(code) };
+    let inside = if length == 0 { None } else { begin_plain(code) };
     let differs = (0..length).find(|place| load(a + place, 1) != load(b + place, 1));
     if let Some(mut inside) = inside {
         inside.observed(a, length, code);
@@ -76,7 +95,7 @@ fn length_of(text: usize) -> usize {
 }
 
 extern "C" fn strlen(text: usize, code: usize) -> usize {
-    let inside = begin(code);
+    let inside = begin_plain(code);
     let length = length_of(text);
     if let Some(mut inside) = inside {
         inside.observed(text, length + 1, code | IN_TURN);
@@ -114,7 +133,7 @@ extern "C" fn strcmp(a: usize, b: usize, code: usize) -> i32 {
 }
 
 extern "C" fn strncmp(a: usize, b: usize, length: usize, code: usize) -> i32 {
-    let inside = if length == 0 { None } else { begin(code) };
+    let inside = if length == 0 { None } else { begin_plain(code) };
     let mut place = 0;
     let difference = loop {
         if place == length {
@@ -138,7 +157,7 @@ extern "C" fn strncmp(a: usize, b: usize, length: usize, code: usize) -> i32 {
 }
 
 extern "C" fn memchr(at: usize, byte: i32, length: usize, code: usize) -> usize {
-    let inside = if length == 0 { None } else { begin(code) };
+    let inside = if length == 0 { None } else { begin_plain(code) };
     let found = (0..length).find(|place| load(at + place, 1) == u64::from(byte as u8));
     if let Some(mut inside) = inside {
         inside.observed(at, found.map_or(length, |place| place + 1), code | IN_TURN);
@@ -148,7 +167,7 @@ extern "C" fn memchr(at: usize, byte: i32, length: usize, code: usize) -> usize 
 
 /// The first byte of a text that is `byte`; the zero at its end counts.
 extern "C" fn strchr(text: usize, byte: i32, code: usize) -> usize {
-    let (length, inside) = (length_of(text), begin(code));
+    let (length, inside) = (length_of(text), begin_plain(code));
     let found = (0..=length).find(|place| load(text + place, 1) == u64::from(byte as u8));
     if let Some(mut inside) = inside {
         inside.observed(text, found.unwrap_or(length) + 1, code | IN_TURN);
@@ -208,10 +227,10 @@ export_told! {
 }
 
 export! {
-    __tsan_memcpy(3) => memcpy;
-    __tsan_memmove(3) => memmove;
-    __tsan_memset(3) => memset;
-    memcpy(3) => memcpy;
+    __tsan_memcpy(3) => told_memmove;
+    __tsan_memmove(3) => told_memmove;
+    __tsan_memset(3) => told_memset;
+    memcpy(3) => memmove;
     memmove(3) => memmove;
     memset(3) => memset;
     memcmp(3) => memcmp;

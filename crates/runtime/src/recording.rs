@@ -73,6 +73,8 @@ pub(crate) mod stands_for {
     pub(crate) const FUTEX: u64 = 19;
     pub(crate) const CHANNEL: u64 = 20;
     pub(crate) const DESCRIPTOR: u64 = 21;
+    /// A channel or a scope of Rust, and the right of a thread of Rust to go on.
+    pub(crate) const PARK: u64 = 24;
 }
 
 static CORE: AtomicUsize = AtomicUsize::new(0);

@@ -41,6 +41,8 @@ pub(crate) mod key {
     pub(crate) const ONCE: u64 = 6;
     pub(crate) const FUTEX: u64 = 7;
     pub(crate) const SLEEP: u64 = 8;
+    pub(crate) const TOLD: u64 = 9;
+    pub(crate) const PARK: u64 = 10;
 
     pub(crate) fn of(kind: u64, at: usize) -> u64 {
         (at as u64) << 4 | kind

@@ -94,6 +94,9 @@ pub const PART_OF_CALL: u8 = 0x80;
 /// Added to the detail of a read whose bytes are read in turn, each only because of what those before were.
 pub const BYTES_IN_TURN: u8 = 0x40;
 
+/// The bits of a call's value that are the length of its text; those above are where it begins in the file of texts.
+pub const CALL_BITS: u32 = 16;
+
 /// The bits of the first word that are the address of the code.
 pub const CODE_BITS: u64 = (1 << 48) - 1;
 

@@ -1,6 +1,7 @@
 //! The commands, one module each.
 
 mod bug_report;
+pub(crate) mod cargo;
 pub(crate) mod cc;
 pub(crate) mod check;
 pub(crate) mod convert;

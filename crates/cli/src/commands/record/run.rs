@@ -176,7 +176,7 @@ impl Raw {
     /// Removes what the trace was made from.
     pub(super) fn remove(&self) {
         let _ = fs::remove_file(&self.path);
-        for ending in [".note", ".maps", ".before", ".inputs"] {
+        for ending in [".note", ".maps", ".before", ".inputs", ".calls"] {
             // It is in nobody's way, and the trace is there.
             let _ = fs::remove_file(self.beside(ending));
         }

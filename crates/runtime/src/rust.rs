@@ -1,0 +1,317 @@
+//! What Rust programs tell by themselves: the locks, condition variables, channels and the like of the crate `reweave`, and
+//! those of `std` where the compiler's plugin finds them by name.
+//!
+//! Such a thing is two: the real one, of `std`, and the one that the scheduler knows. A thread first does its part of the
+//! latter ([`lock`] waits until the lock is free, and records it), then that of the former, which cannot block then. In
+//! between it is *told*: it has the baton, and what it does is not recorded, because the atomic accesses inside of
+//! a lock are not the program's. [`begin`] and [`end`] enclose that.
+
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::Relaxed;
+
+use reweave_wire::Op;
+use reweave_wire::ring::CALL_BITS;
+
+use crate::config;
+use crate::export::export;
+use crate::locks::Hold;
+use crate::meet::{self, once};
+use crate::policy::Step;
+use crate::recording::{Inside, stands_for};
+use crate::sched::{Wake, key};
+use crate::thread;
+use crate::time::Deadline;
+
+/// What a call answers where the calling thread is not recorded.
+const UNRECORDED: usize = 0;
+const RECORDED: usize = 1;
+
+/// The time that stands for no deadline.
+const NEVER: usize = usize::MAX;
+
+// Programs of Rust define this when they are linked.
+#[cfg(not(test))]
+core::arch::global_asm!(".weak __reweave_rust");
+
+/// Whether the program is one of Rust. Its copies are told by the compiler; those that the compiled `std` makes are under
+/// locks that nobody sees.
+#[cfg(not(test))]
+pub(crate) fn is_program() -> bool {
+    let at: usize;
+    // SAFETY: reads the address of a symbol; 0 where there is none.
+    unsafe {
+        core::arch::asm!("mov {}, qword ptr [rip + __reweave_rust@GOTPCREL]", out(reg) at,
+                         options(nostack, readonly, preserves_flags));
+    }
+    at != 0
+}
+
+#[cfg(test)]
+pub(crate) fn is_program() -> bool {
+    false
+}
+
+fn deadline(nanos: usize) -> u64 {
+    if nanos == NEVER { 0 } else { Deadline::after(nanos as u64).number() }
+}
+
+/// Lets go of the token but not of the baton: the thread stays in our own code.
+fn stay(inside: Inside) {
+    core::mem::forget(inside);
+}
+
+/// The token of a thread that stayed.
+fn again() -> Option<Inside> {
+    let me = thread::current().filter(|me| me.closed.load(Relaxed) != 0)?;
+    Some(Inside { me })
+}
+
+fn enter(code: usize) -> Option<Inside> {
+    let mut inside = Inside::enter()?;
+    inside.settle();
+    inside.point(Step::Sync, code);
+    Some(inside)
+}
+
+/// What the thread does from here on is not the program's, until [`end`].
+extern "C" fn begin(code: usize) -> usize {
+    let Some(inside) = enter(code) else { return UNRECORDED };
+    stay(inside);
+    RECORDED
+}
+
+extern "C" fn end(_code: usize) -> usize {
+    drop(again());
+    RECORDED
+}
+
+fn hold(shared: usize) -> Hold {
+    if shared != 0 { Hold::Shared } else { Hold::Exclusive }
+}
+
+/// Waits until a lock is free, and has it.
+extern "C" fn lock(at: usize, shared: usize, code: usize) -> usize {
+    let Some(mut inside) = enter(code) else { return UNRECORDED };
+    inside.take_told(at, hold(shared), code);
+    stay(inside);
+    RECORDED
+}
+
+impl Inside {
+    fn take_told(&mut self, at: usize, hold: Hold, code: usize) {
+        while !self.is_free(at, hold) {
+            self.block(key::of(key::LOCK, at), 0);
+        }
+        self.acquired(at, hold, false, code);
+    }
+
+    fn version(&mut self, at: usize, what: usize) -> Option<&mut u64> {
+        self.core().counters.entry((at as u64) << 5 | what as u64)
+    }
+}
+
+/// An attempt to take a lock has ended: whether it was in vain.
+extern "C" fn tried(at: usize, shared: usize, got: usize, code: usize) -> usize {
+    let Some(mut inside) = again() else { return UNRECORDED };
+    if got != 0 {
+        inside.acquired(at, hold(shared), true, code);
+    } else {
+        inside.busy(at, hold(shared), code);
+    }
+    RECORDED
+}
+
+/// The thread has given up a lock.
+extern "C" fn unlocked(at: usize, code: usize) -> usize {
+    let Some(mut inside) = again() else { return UNRECORDED };
+    inside.released(at, code);
+    inside.wake(key::of(key::LOCK, at), true);
+    RECORDED
+}
+
+/// What is at this address later is another one.
+extern "C" fn renewed(at: usize, _code: usize) -> usize {
+    crate::locks::renewed(at);
+    crate::condition::renewed(at, false);
+    RECORDED
+}
+
+const TIMED_OUT: usize = 2;
+
+/// Waits for a condition variable. The real lock was given up before and is taken again afterwards.
+extern "C" fn wait(condition: usize, mutex: usize, nanos: usize, code: usize) -> usize {
+    let Some(mut inside) = again() else { return UNRECORDED };
+    inside.released(mutex, code);
+    inside.wake(key::of(key::LOCK, mutex), true);
+    let wake = inside.block(key::of(key::CONDITION, condition), deadline(nanos));
+    inside.condition_event(Op::Wait, condition, code);
+    inside.take_told(mutex, Hold::Exclusive, code);
+    stay(inside);
+    if wake == Wake::TimedOut { TIMED_OUT } else { RECORDED }
+}
+
+extern "C" fn notify(condition: usize, all: usize, code: usize) -> usize {
+    crate::condition::notify(condition, all != 0, code).map_or(UNRECORDED, |_| RECORDED)
+}
+
+/// Something of a channel, a scope or the like changes, and whoever waits for that looks again.
+extern "C" fn step(at: usize, what: usize, code: usize) -> usize {
+    let Some(mut inside) = again() else { return UNRECORDED };
+    let before = inside.version(at, what).map_or(0, |version| {
+        *version += 1;
+        *version - 1
+    });
+    inside.stand_in(Op::Update, at, what as u64, code, (before, before + 1));
+    inside.wake(key::of(key::TOLD, at), true);
+    stay(inside);
+    RECORDED
+}
+
+/// The thread looks at it. That is an update, as is every receive here: one that waits cannot come before what it waited for,
+/// and an update, other than a read, never observes anything but what it observed.
+extern "C" fn look(at: usize, what: usize, code: usize) -> usize {
+    let Some(mut inside) = again() else { return UNRECORDED };
+    let version = inside.version(at, what).map_or(0, |version| *version);
+    inside.stand_in(Op::Update, at, what as u64, code, (version, version));
+    stay(inside);
+    RECORDED
+}
+
+/// Waits until it changes.
+extern "C" fn block(at: usize, nanos: usize, _code: usize) -> usize {
+    let Some(mut inside) = again() else { return UNRECORDED };
+    let wake = inside.block(key::of(key::TOLD, at), deadline(nanos));
+    stay(inside);
+    if wake == Wake::TimedOut { TIMED_OUT } else { RECORDED }
+}
+
+/// Whether a thread may go on where it next parks, by the thread's number.
+fn token(thread: usize) -> u64 {
+    (thread as u64) << 5 | 28
+}
+
+/// Waits until somebody lets this thread go on, or the time is up.
+extern "C" fn park(thread: usize, nanos: usize, code: usize) -> usize {
+    let Some(mut inside) = enter(code) else { return UNRECORDED };
+    let until = deadline(nanos);
+    let take = |inside: &mut Inside| {
+        inside.core().counters.entry(token(thread)).is_some_and(|token| core::mem::take(token) != 0)
+    };
+    while !take(&mut inside) {
+        if inside.block(key::of(key::PARK, thread), until) == Wake::TimedOut {
+            take(&mut inside);
+            break;
+        }
+    }
+    let version = inside.version(thread, stands_for::PARK as usize).map_or(0, |version| *version);
+    inside.stand_in(Op::Update, thread, stands_for::PARK, code, (version, version));
+    RECORDED
+}
+
+extern "C" fn unpark(thread: usize, code: usize) -> usize {
+    let Some(mut inside) = enter(code) else { return UNRECORDED };
+    if let Some(token) = inside.core().counters.entry(token(thread)) {
+        *token = 1;
+    }
+    let before = inside.version(thread, stands_for::PARK as usize).map_or(0, |version| {
+        *version += 1;
+        *version - 1
+    });
+    inside.stand_in(Op::Update, thread, stands_for::PARK, code, (before, before + 1));
+    inside.wake(key::of(key::PARK, thread), true);
+    RECORDED
+}
+
+/// Arrives at a barrier for so many threads, and waits for the others.
+extern "C" fn barrier(at: usize, size: usize, code: usize) -> usize {
+    let Some(mut inside) = enter(code) else { return UNRECORDED };
+    if meet::arrive(&mut inside, at, size.max(1) as u64, code) == 0 { FOLLOWS } else { LEADS }
+}
+
+const FOLLOWS: usize = 1;
+const LEADS: usize = 2;
+
+/// What [`initialise`] answers.
+const RUN: usize = 1;
+const DONE: usize = 2;
+
+/// Before a one-time initialisation that may be `done` already: whether the caller is the one who runs it.
+extern "C" fn initialise(at: usize, done: usize, code: usize) -> usize {
+    let Some(mut inside) = again() else { return UNRECORDED };
+    loop {
+        let recorded = inside.core().counters.entry(meet::once_key(at)).map_or(0, |state| *state);
+        if recorded == once::RUNS {
+            inside.block(key::of(key::ONCE, at), 0);
+        } else if done != 0 || recorded == once::DONE {
+            if let Some(state) = inside.core().counters.entry(meet::once_key(at)) {
+                *state = once::DONE;
+            }
+            inside.stand_in(Op::Update, at, stands_for::ONCE, code, (once::DONE, once::DONE));
+            stay(inside);
+            return DONE;
+        } else {
+            inside.once_is(at, once::RUNS, code);
+            stay(inside);
+            return RUN;
+        }
+    }
+}
+
+/// The initialisation that the caller runs is over; in vain, where it panicked.
+extern "C" fn initialised(at: usize, done: usize, code: usize) -> usize {
+    let Some(mut inside) = again() else { return UNRECORDED };
+    inside.once_is(at, if done != 0 { once::DONE } else { once::NEW }, code);
+    inside.wake(key::of(key::ONCE, at), true);
+    stay(inside);
+    RECORDED
+}
+
+/// Looks whether it is done, and does not wait.
+extern "C" fn initialisation(at: usize, done: usize, code: usize) -> usize {
+    let Some(mut inside) = again() else { return UNRECORDED };
+    let state = inside.core().counters.entry(meet::once_key(at)).map_or(0, |state| {
+        if done != 0 {
+            *state = once::DONE;
+        }
+        *state
+    });
+    inside.stand_in(Op::Update, at, stands_for::ONCE, code, (state, state));
+    stay(inside);
+    RECORDED
+}
+
+/// Where the next text of a call begins, in the file of texts.
+static TEXTS: AtomicUsize = AtomicUsize::new(0);
+
+/// A call on an object is complete: `method(arguments)=result`.
+extern "C" fn call(at: usize, text: usize, length: usize, code: usize) -> usize {
+    let Some(mut inside) = enter(code) else { return UNRECORDED };
+    let length = length.min((1 << CALL_BITS) - 1);
+    // SAFETY: the crate `reweave` passes a text of that length.
+    let bytes = unsafe { core::slice::from_raw_parts(text as *const u8, length) };
+    config::add_call(bytes);
+    let from = TEXTS.fetch_add(length, Relaxed);
+    inside.operation(Op::Call, at, (from as u64) << CALL_BITS | length as u64, code);
+    RECORDED
+}
+
+export! {
+    __reweave_told_call(3) => call;
+    __reweave_told_begin(0) => begin;
+    __reweave_told_end(0) => end;
+    __reweave_told_lock(2) => lock;
+    __reweave_told_tried(3) => tried;
+    __reweave_told_unlocked(1) => unlocked;
+    __reweave_told_renewed(1) => renewed;
+    __reweave_told_wait(3) => wait;
+    __reweave_told_notify(2) => notify;
+    __reweave_told_step(2) => step;
+    __reweave_told_look(2) => look;
+    __reweave_told_block(2) => block;
+    __reweave_told_park(2) => park;
+    __reweave_told_unpark(1) => unpark;
+    __reweave_told_barrier(2) => barrier;
+    __reweave_told_initialise(2) => initialise;
+    __reweave_told_initialised(2) => initialised;
+    __reweave_told_initialisation(2) => initialisation;
+}

@@ -15,11 +15,6 @@ fn begin(code: usize) -> Option<Inside> {
     Some(inside)
 }
 
-/// The same for functions of libc that are called by their own names. In Rust it is the compiled `std` that does.
-fn begin_plain(code: usize) -> Option<Inside> {
-    if crate::rust::is_program() { None } else { begin(code) }
-}
-
 /// Copies with one instruction: libc's function of this name is ours, and our own code needs it, too.
 fn copy(to: usize, from: usize, length: usize) {
     // SAFETY: the program asks for it.
@@ -29,17 +24,12 @@ fn copy(to: usize, from: usize, length: usize) {
     }
 }
 
-extern "C" fn told_memmove(to: usize, from: usize, length: usize, code: usize) -> usize {
-    let inside = if length == 0 { None } else { begin(code) };
-    move_bytes(to, from, length, code, inside)
+extern "C" fn memcpy(to: usize, from: usize, length: usize, code: usize) -> usize {
+    memmove(to, from, length, code)
 }
 
 extern "C" fn memmove(to: usize, from: usize, length: usize, code: usize) -> usize {
-    let inside = if length == 0 { None } else { begin_plain(code) };
-    move_bytes(to, from, length, code, inside)
-}
-
-fn move_bytes(to: usize, from: usize, length: usize, code: usize, inside: Option<Inside>) -> usize {
+    let inside = if length == 0 { None } else { begin(code) };
     match inside {
         Some(mut inside) => {
             inside.observed(from, length, code);
@@ -53,17 +43,8 @@ fn move_bytes(to: usize, from: usize, length: usize, code: usize, inside: Option
     to
 }
 
-extern "C" fn told_memset(at: usize, byte: usize, length: usize, code: usize) -> usize {
-    let inside = if length == 0 { None } else { begin(code) };
-    set_bytes(at, byte, length, code, inside)
-}
-
 extern "C" fn memset(at: usize, byte: usize, length: usize, code: usize) -> usize {
-    let inside = if length == 0 { None } else { begin_plain(code) };
-    set_bytes(at, byte, length, code, inside)
-}
-
-fn set_bytes(at: usize, byte: usize, length: usize, code: usize, inside: Option<Inside>) -> usize {
+    let inside = if length == 0 { None } else { begin(code) };
     // SAFETY: the program asks for it.
     unsafe {
         core::arch::asm!("rep stosb", inout("rdi") at => _, in("al") byte as u8, inout("rcx") length => _,
@@ -77,7 +58,7 @@ fn set_bytes(at: usize, byte: usize, length: usize, code: usize, inside: Option<
 
 /// All of it may be read, whatever differs first.
 extern "C" fn memcmp(a: usize, b: usize, length: usize, code: usize) -> i32 {
-    let inside = if length == 0 { None } else { begin_plain(code) };
+    let inside = if length == 0 { None } else { begin(code) };
     let differs = (0..length).find(|place| load(a + place, 1) != load(b + place, 1));
     if let Some(mut inside) = inside {
         inside.observed(a, length, code);
@@ -95,7 +76,7 @@ fn length_of(text: usize) -> usize {
 }
 
 extern "C" fn strlen(text: usize, code: usize) -> usize {
-    let inside = begin_plain(code);
+    let inside = begin(code);
     let length = length_of(text);
     if let Some(mut inside) = inside {
         inside.observed(text, length + 1, code | IN_TURN);
@@ -133,7 +114,7 @@ extern "C" fn strcmp(a: usize, b: usize, code: usize) -> i32 {
 }
 
 extern "C" fn strncmp(a: usize, b: usize, length: usize, code: usize) -> i32 {
-    let inside = if length == 0 { None } else { begin_plain(code) };
+    let inside = if length == 0 { None } else { begin(code) };
     let mut place = 0;
     let difference = loop {
         if place == length {
@@ -157,7 +138,7 @@ extern "C" fn strncmp(a: usize, b: usize, length: usize, code: usize) -> i32 {
 }
 
 extern "C" fn memchr(at: usize, byte: i32, length: usize, code: usize) -> usize {
-    let inside = if length == 0 { None } else { begin_plain(code) };
+    let inside = if length == 0 { None } else { begin(code) };
     let found = (0..length).find(|place| load(at + place, 1) == u64::from(byte as u8));
     if let Some(mut inside) = inside {
         inside.observed(at, found.map_or(length, |place| place + 1), code | IN_TURN);
@@ -167,7 +148,7 @@ extern "C" fn memchr(at: usize, byte: i32, length: usize, code: usize) -> usize 
 
 /// The first byte of a text that is `byte`; the zero at its end counts.
 extern "C" fn strchr(text: usize, byte: i32, code: usize) -> usize {
-    let (length, inside) = (length_of(text), begin_plain(code));
+    let (length, inside) = (length_of(text), begin(code));
     let found = (0..=length).find(|place| load(text + place, 1) == u64::from(byte as u8));
     if let Some(mut inside) = inside {
         inside.observed(text, found.unwrap_or(length) + 1, code | IN_TURN);
@@ -226,22 +207,53 @@ export_told! {
     __reweave_set_unseen => set_unseen;
 }
 
+/// The functions by their own names. In a program of Rust it is the compiled `std` that calls them so, under locks that nobody
+/// sees; what the program copies is told by the compiler.
+mod plain {
+    use crate::rust::Quiet;
+
+    macro_rules! plain {
+        ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => { $(
+            pub(super) extern "C" fn $name($($argument: $type,)* code: usize) -> $result {
+                let _quiet = Quiet::new();
+                super::$name($($argument,)* code)
+            }
+        )* };
+    }
+
+    plain! {
+        memcpy(to: usize, from: usize, length: usize) -> usize;
+        memmove(to: usize, from: usize, length: usize) -> usize;
+        memset(at: usize, byte: usize, length: usize) -> usize;
+        memcmp(a: usize, b: usize, length: usize) -> i32;
+        strlen(text: usize) -> usize;
+        strcpy(to: usize, from: usize) -> usize;
+        stpcpy(to: usize, from: usize) -> usize;
+        strcat(to: usize, from: usize) -> usize;
+        strncpy(to: usize, from: usize, length: usize) -> usize;
+        strcmp(a: usize, b: usize) -> i32;
+        strncmp(a: usize, b: usize, length: usize) -> i32;
+        memchr(at: usize, byte: i32, length: usize) -> usize;
+        strchr(text: usize, byte: i32) -> usize;
+    }
+}
+
 export! {
-    __tsan_memcpy(3) => told_memmove;
-    __tsan_memmove(3) => told_memmove;
-    __tsan_memset(3) => told_memset;
-    memcpy(3) => memmove;
-    memmove(3) => memmove;
-    memset(3) => memset;
-    memcmp(3) => memcmp;
-    bcmp(3) => memcmp;
-    strlen(1) => strlen;
-    strcpy(2) => strcpy;
-    stpcpy(2) => stpcpy;
-    strcat(2) => strcat;
-    strncpy(3) => strncpy;
-    strcmp(2) => strcmp;
-    strncmp(3) => strncmp;
-    memchr(3) => memchr;
-    strchr(2) => strchr;
+    __tsan_memcpy(3) => memcpy;
+    __tsan_memmove(3) => memmove;
+    __tsan_memset(3) => memset;
+    memcpy(3) => plain::memcpy;
+    memmove(3) => plain::memmove;
+    memset(3) => plain::memset;
+    memcmp(3) => plain::memcmp;
+    bcmp(3) => plain::memcmp;
+    strlen(1) => plain::strlen;
+    strcpy(2) => plain::strcpy;
+    stpcpy(2) => plain::stpcpy;
+    strcat(2) => plain::strcat;
+    strncpy(3) => plain::strncpy;
+    strcmp(2) => plain::strcmp;
+    strncmp(3) => plain::strncmp;
+    memchr(3) => plain::memchr;
+    strchr(2) => plain::strchr;
 }

@@ -19,7 +19,7 @@ use crate::meet::{self, once};
 use crate::policy::Step;
 use crate::recording::{Inside, stands_for};
 use crate::sched::{Wake, key};
-use crate::thread;
+use crate::thread::{self, Thread};
 use crate::time::Deadline;
 
 /// What a call answers where the calling thread is not recorded.
@@ -33,9 +33,7 @@ const NEVER: usize = usize::MAX;
 #[cfg(not(test))]
 core::arch::global_asm!(".weak __reweave_rust");
 
-/// Whether the program is one of Rust. Its copies are told by the compiler; those that the compiled `std` makes are under
-/// locks that nobody sees.
-#[cfg(not(test))]
+/// Whether the program is one of Rust. #[cfg(not(test))]
 pub(crate) fn is_program() -> bool {
     let at: usize;
     // SAFETY: reads the address of a symbol; 0 where there is none.
@@ -49,6 +47,29 @@ pub(crate) fn is_program() -> bool {
 #[cfg(test)]
 pub(crate) fn is_program() -> bool {
     false
+}
+
+/// Keeps what the calling thread does from being recorded, in a program of Rust.
+pub(crate) struct Quiet(Option<&'static Thread>);
+
+impl Quiet {
+    #[inline(always)]
+    pub(crate) fn new() -> Quiet {
+        let me = if is_program() { thread::current() } else { None };
+        if let Some(me) = me {
+            me.closed.store(me.closed.load(Relaxed) + 1, Relaxed);
+        }
+        Quiet(me)
+    }
+}
+
+impl Drop for Quiet {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let Some(me) = self.0 {
+            me.closed.store(me.closed.load(Relaxed) - 1, Relaxed);
+        }
+    }
 }
 
 fn deadline(nanos: usize) -> u64 {

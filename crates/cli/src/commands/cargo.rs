@@ -23,12 +23,16 @@ use flags::Line;
 pub(crate) use tests::run as run_tests;
 
 /// Runs cargo, and passes on its status.
-pub(crate) fn run(arguments: &[OsString], _console: &Console) -> anyhow::Result<Exit> {
+pub(crate) fn run(arguments: &[OsString], console: &Console) -> anyhow::Result<Exit> {
     if !runtime_library::is_there() {
         return Err(Failure::new("programs can be recorded on 64-bit Linux on x86 only").into());
     }
     let line = Line::read(arguments)?;
     let compiler = rustc::ask()?;
+    let (front, why) = rustc::front(&compiler)?;
+    if let Some(why) = why {
+        console.warn(format_args!("{why}: branches are not recorded, and std's locks are atomic accesses"));
+    }
     let files = runtime_library::files().context("the library for recorded programs cannot be written")?;
     let folder = target_folder(&line)?;
     let mut cargo = cargo();
@@ -41,7 +45,7 @@ pub(crate) fn run(arguments: &[OsString], _console: &Console) -> anyhow::Result<
     }
     cargo.args(&line.arguments);
     cargo.env("RUSTC_BOOTSTRAP", "1").env_remove("RUSTFLAGS");
-    cargo.env("CARGO_ENCODED_RUSTFLAGS", rustc::flags(&compiler, &files, &own_flags()?));
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", rustc::flags(front, &files, &own_flags()?));
     // Sites have lines also in optimised programs.
     for profile in ["RELEASE", "BENCH"] {
         let name = format!("CARGO_PROFILE_{profile}_DEBUG");

@@ -7,12 +7,50 @@ use std::process::Command;
 use anyhow::Context;
 
 use crate::failure::Failure;
-use crate::runtime_library::Files;
+use crate::runtime_library::{self, Files};
 
 /// What the compiler says of itself.
 pub(super) struct Compiler {
     /// The machine that it runs on, and compiles for.
     pub(super) host: String,
+    /// The version of LLVM inside, without what comes after its first dot.
+    llvm: Option<String>,
+}
+
+/// The version of LLVM that the plugin is for.
+const LLVM: &str = "22";
+
+/// What tells of the program's accesses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Front {
+    Plugin,
+    Tsan,
+}
+
+/// Names a front where the best one is not wanted.
+const CHOICE: &str = "REWEAVE_FRONT";
+
+/// The plugin where it can be loaded, else what the compiler has for ThreadSanitizer; and, where it is not the plugin, why.
+pub(super) fn front(compiler: &Compiler) -> anyhow::Result<(Front, Option<String>)> {
+    let ours = runtime_library::has_plugin();
+    let loads = compiler.llvm.as_deref() == Some(LLVM);
+    let version = compiler.llvm.as_deref().unwrap_or("an unknown version");
+    let why = match (ours, loads) {
+        (true, true) => None,
+        (false, _) => Some("this reweave was built without LLVM 22 and has no compiler plugin".to_owned()),
+        (true, false) => Some(format!("the compiler plugin is for LLVM {LLVM}, and this rustc has LLVM {version}")),
+    };
+    match env::var(CHOICE).ok().as_deref() {
+        None | Some("") => Ok((if why.is_none() { Front::Plugin } else { Front::Tsan }, why)),
+        Some("tsan") => Ok((Front::Tsan, None)),
+        Some("plugin") => match why {
+            None => Ok((Front::Plugin, None)),
+            Some(why) => Err(Failure::new(why).hint(format!("unset {CHOICE}, or set it to tsan")).into()),
+        },
+        Some(other) => {
+            Err(Failure::new(format!("{CHOICE} is {other}")).hint("it is plugin or tsan").into())
+        }
+    }
 }
 
 /// Asks the compiler that cargo will use.
@@ -22,27 +60,40 @@ pub(super) fn ask() -> anyhow::Result<Compiler> {
     let said = String::from_utf8_lossy(&answer.stdout).into_owned();
     let field = |name: &str| said.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
     match field("host: ") {
-        Some(host) => Ok(Compiler { host }),
+        Some(host) => {
+            let llvm = field("LLVM version: ");
+            let llvm = llvm.map(|version| version.split('.').next().unwrap_or_default().to_owned());
+            Ok(Compiler { host, llvm })
+        }
         None => Err(Failure::new(format!("{} does not say what it is", rustc.display())).into()),
     }
 }
 
 /// The flags for everything that ends up in the program, as cargo takes them: the user's own first.
-pub(super) fn flags(_compiler: &Compiler, files: &Files, own: &[String]) -> OsString {
+pub(super) fn flags(front: Front, files: &Files, own: &[String]) -> OsString {
     let mut flags: Vec<OsString> = own.iter().map(OsString::from).collect();
-    let instrument = [
-        "-Zsanitizer=thread",
-        "-Zexternal-clangrt",
-        "-Cunsafe-allow-abi-mismatch=sanitizer",
-        // Otherwise the read of `x += 1` is not told.
-        "-Cllvm-args=-tsan-instrument-read-before-write=1",
-        "--cfg=reweave",
-        "--check-cfg=cfg(reweave)",
-    ];
-    flags.extend(instrument.map(OsString::from));
+    flags.extend(["--cfg=reweave", "--check-cfg=cfg(reweave)"].map(OsString::from));
+    match front {
+        Front::Plugin => {
+            let mut plugin = OsString::from("-Zllvm-plugins=");
+            plugin.push(files.plugin.clone().unwrap_or_default());
+            // What is inlined before the plugin runs cannot be known by its name.
+            flags.extend([plugin, "-Zinline-mir=no".into()]);
+        }
+        Front::Tsan => flags.extend(
+            [
+                "-Zsanitizer=thread",
+                "-Zexternal-clangrt",
+                "-Cunsafe-allow-abi-mismatch=sanitizer",
+                // Otherwise the read of `x += 1` is not told.
+                "-Cllvm-args=-tsan-instrument-read-before-write=1",
+            ]
+            .map(OsString::from),
+        ),
+    }
     let link = |text: &str| OsString::from(format!("-Clink-arg=-Wl,{text}"));
     flags.extend([link("-u,__reweave_runtime"), link("--defsym=__reweave_rust=1")]);
-    for names in ["__tsan_*", "pthread_*", "sem_*", "malloc", "calloc", "realloc", "free"] {
+    for names in ["__tsan_*", "__reweave_*", "pthread_*", "sem_*", "malloc", "calloc", "realloc", "free"] {
         flags.push(link(&format!("--export-dynamic-symbol={names}")));
     }
     let mut library = OsString::from("-Clink-arg=");

@@ -303,6 +303,7 @@ fn stand_in(what: u8) -> Option<StandIn> {
         22 => StandIn::Messages,
         23 => StandIn::Scope,
         24 => StandIn::Parking,
+        25 => StandIn::Barrier,
         _ => return None,
     })
 }

@@ -96,6 +96,49 @@ impl Module {
         functions
     }
 
+    /// The functions that have none.
+    pub(crate) fn declarations(&self) -> Vec<Value> {
+        let mut functions = Vec::new();
+        let mut next = llvm!(LLVMGetFirstFunction(self.raw));
+        while !next.is_null() {
+            if llvm!(LLVMIsDeclaration(next)) != 0 {
+                functions.push(Value(next));
+            }
+            next = llvm!(LLVMGetNextFunction(next));
+        }
+        functions
+    }
+
+    /// A function like another, for this module only; without a body yet.
+    pub(crate) fn define_twin(&self, original: Value, prefix: &str) -> Value {
+        let name = CString::new(format!("{prefix}.{}", original.name())).unwrap_or_default();
+        let (of, _) = original.function_type();
+        let twin = llvm!(LLVMAddFunction(self.raw, name.as_ptr(), of.0));
+        llvm!(LLVMSetLinkage(twin, LLVMLinkage::LLVMInternalLinkage));
+        llvm!(LLVMSetFunctionCallConv(twin, LLVMGetFunctionCallConv(original.0)));
+        // Panics go through it.
+        let tables = llvm!(LLVMGetEnumAttributeKindForName(c"uwtable".as_ptr(), 7));
+        let attribute = llvm!(LLVMCreateEnumAttribute(self.context(), tables, 2));
+        llvm!(LLVMAddAttributeAtIndex(twin, llvm_sys::LLVMAttributeFunctionIndex, attribute));
+        Value(twin)
+    }
+
+    /// The first block of a function that had none.
+    pub(crate) fn entry(&self, function: Value) -> Block {
+        Block(llvm!(LLVMAppendBasicBlockInContext(self.context(), function.0, NO_NAME)))
+    }
+
+    pub(crate) fn null(&self) -> Value {
+        Value(llvm!(LLVMConstPointerNull(self.pointer().0)))
+    }
+
+    /// As [`Module::declare`], of a function that panics may go through.
+    pub(crate) fn declare_unwinding(&self, name: &str, result: Type, parameters: &[Type]) -> (Value, Type) {
+        let declared = self.declare(name, result, parameters);
+        declared.0.remove_attribute("nounwind");
+        declared
+    }
+
     pub(crate) fn int(&self, bits: u32) -> Type {
         Type(llvm!(LLVMIntTypeInContext(self.context(), bits)))
     }
@@ -379,6 +422,22 @@ impl Value {
         (!attribute.is_null()).then(|| Type(llvm!(LLVMGetTypeAttributeValue(attribute))))
     }
 
+    /// Whether a parameter of a function is where its result goes.
+    pub(crate) fn is_result_parameter(self, place: u32) -> bool {
+        let kind = llvm!(LLVMGetEnumAttributeKindForName(c"sret".as_ptr(), 4));
+        !llvm!(LLVMGetEnumAttributeAtIndex(self.0, place + 1, kind)).is_null()
+    }
+
+    /// The type of a function, and that of its result.
+    pub(crate) fn function_type(self) -> (Type, Type) {
+        let of = llvm!(LLVMGlobalGetValueType(self.0));
+        (Type(of), Type(llvm!(LLVMGetReturnType(of))))
+    }
+
+    pub(crate) fn replace_uses_with(self, other: Value) {
+        llvm!(LLVMReplaceAllUsesWith(self.0, other.0));
+    }
+
     /// What a call calls.
     pub(crate) fn callee(self) -> Value {
         Value(llvm!(LLVMGetCalledValue(self.0)))
@@ -497,6 +556,20 @@ impl Cursor {
             self.before(next);
         }
         llvm!(LLVMSetCurrentDebugLocation2(self.raw, line));
+    }
+
+    /// What follows goes to the end of a block.
+    pub(crate) fn at_end(&self, block: Block) {
+        llvm!(LLVMPositionBuilderAtEnd(self.raw, block.0));
+    }
+
+    /// Returns a value, where the function has one.
+    pub(crate) fn give(&self, value: Value, of: Type) {
+        if of.kind() == LLVMTypeKind::LLVMVoidTypeKind {
+            llvm!(LLVMBuildRetVoid(self.raw));
+        } else {
+            llvm!(LLVMBuildRet(self.raw, value.0));
+        }
     }
 
     pub(crate) fn call(&self, (function, of): (Value, Type), arguments: &[Value]) -> Value {

@@ -42,6 +42,7 @@ mod range;
 mod real;
 mod recording;
 mod rust;
+mod rust_std;
 mod sched;
 mod signals;
 mod steer;

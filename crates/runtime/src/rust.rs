@@ -23,8 +23,8 @@ use crate::thread::{self, Thread};
 use crate::time::Deadline;
 
 /// What a call answers where the calling thread is not recorded.
-const UNRECORDED: usize = 0;
-const RECORDED: usize = 1;
+pub(crate) const UNRECORDED: usize = 0;
+pub(crate) const RECORDED: usize = 1;
 
 /// The time that stands for no deadline.
 const NEVER: usize = usize::MAX;
@@ -77,17 +77,17 @@ fn deadline(nanos: usize) -> u64 {
 }
 
 /// Lets go of the token but not of the baton: the thread stays in our own code.
-fn stay(inside: Inside) {
+pub(crate) fn stay(inside: Inside) {
     core::mem::forget(inside);
 }
 
 /// The token of a thread that stayed.
-fn again() -> Option<Inside> {
+pub(crate) fn again() -> Option<Inside> {
     let me = thread::current().filter(|me| me.closed.load(Relaxed) != 0)?;
     Some(Inside { me })
 }
 
-fn enter(code: usize) -> Option<Inside> {
+pub(crate) fn enter(code: usize) -> Option<Inside> {
     let mut inside = Inside::enter()?;
     inside.settle();
     inside.point(Step::Sync, code);
@@ -95,18 +95,18 @@ fn enter(code: usize) -> Option<Inside> {
 }
 
 /// What the thread does from here on is not the program's, until [`end`].
-extern "C" fn begin(code: usize) -> usize {
+pub(crate) extern "C" fn begin(code: usize) -> usize {
     let Some(inside) = enter(code) else { return UNRECORDED };
     stay(inside);
     RECORDED
 }
 
-extern "C" fn end(_code: usize) -> usize {
+pub(crate) extern "C" fn end(_code: usize) -> usize {
     drop(again());
     RECORDED
 }
 
-fn hold(shared: usize) -> Hold {
+pub(crate) fn hold(shared: usize) -> Hold {
     if shared != 0 { Hold::Shared } else { Hold::Exclusive }
 }
 
@@ -119,7 +119,7 @@ extern "C" fn lock(at: usize, shared: usize, code: usize) -> usize {
 }
 
 impl Inside {
-    fn take_told(&mut self, at: usize, hold: Hold, code: usize) {
+    pub(crate) fn take_told(&mut self, at: usize, hold: Hold, code: usize) {
         while !self.is_free(at, hold) {
             self.block(key::of(key::LOCK, at), 0);
         }
@@ -171,12 +171,12 @@ extern "C" fn wait(condition: usize, mutex: usize, nanos: usize, code: usize) ->
     if wake == Wake::TimedOut { TIMED_OUT } else { RECORDED }
 }
 
-extern "C" fn notify(condition: usize, all: usize, code: usize) -> usize {
+pub(crate) extern "C" fn notify(condition: usize, all: usize, code: usize) -> usize {
     crate::condition::notify(condition, all != 0, code).map_or(UNRECORDED, |_| RECORDED)
 }
 
 /// Something of a channel, a scope or the like changes, and whoever waits for that looks again.
-extern "C" fn step(at: usize, what: usize, code: usize) -> usize {
+pub(crate) extern "C" fn step(at: usize, what: usize, code: usize) -> usize {
     let Some(mut inside) = again() else { return UNRECORDED };
     let before = inside.version(at, what).map_or(0, |version| {
         *version += 1;
@@ -190,7 +190,7 @@ extern "C" fn step(at: usize, what: usize, code: usize) -> usize {
 
 /// The thread looks at it. That is an update, as is every receive here: one that waits cannot come before what it waited for,
 /// and an update, other than a read, never observes anything but what it observed.
-extern "C" fn look(at: usize, what: usize, code: usize) -> usize {
+pub(crate) extern "C" fn look(at: usize, what: usize, code: usize) -> usize {
     let Some(mut inside) = again() else { return UNRECORDED };
     let version = inside.version(at, what).map_or(0, |version| *version);
     inside.stand_in(Op::Update, at, what as u64, code, (version, version));
@@ -208,7 +208,7 @@ extern "C" fn block(at: usize, nanos: usize, _code: usize) -> usize {
 
 /// Whether a thread may go on where it next parks, by the thread's number.
 fn token(thread: usize) -> u64 {
-    (thread as u64) << 5 | 28
+    (thread as u64) << 5 | 26
 }
 
 /// Waits until somebody lets this thread go on, or the time is up.
@@ -253,11 +253,11 @@ const FOLLOWS: usize = 1;
 const LEADS: usize = 2;
 
 /// What [`initialise`] answers.
-const RUN: usize = 1;
+pub(crate) const RUN: usize = 1;
 const DONE: usize = 2;
 
 /// Before a one-time initialisation that may be `done` already: whether the caller is the one who runs it.
-extern "C" fn initialise(at: usize, done: usize, code: usize) -> usize {
+pub(crate) extern "C" fn initialise(at: usize, done: usize, code: usize) -> usize {
     let Some(mut inside) = again() else { return UNRECORDED };
     loop {
         let recorded = inside.core().counters.entry(meet::once_key(at)).map_or(0, |state| *state);
@@ -279,7 +279,7 @@ extern "C" fn initialise(at: usize, done: usize, code: usize) -> usize {
 }
 
 /// The initialisation that the caller runs is over; in vain, where it panicked.
-extern "C" fn initialised(at: usize, done: usize, code: usize) -> usize {
+pub(crate) extern "C" fn initialised(at: usize, done: usize, code: usize) -> usize {
     let Some(mut inside) = again() else { return UNRECORDED };
     inside.once_is(at, if done != 0 { once::DONE } else { once::NEW }, code);
     inside.wake(key::of(key::ONCE, at), true);
@@ -288,7 +288,7 @@ extern "C" fn initialised(at: usize, done: usize, code: usize) -> usize {
 }
 
 /// Looks whether it is done, and does not wait.
-extern "C" fn initialisation(at: usize, done: usize, code: usize) -> usize {
+pub(crate) extern "C" fn initialisation(at: usize, done: usize, code: usize) -> usize {
     let Some(mut inside) = again() else { return UNRECORDED };
     let state = inside.core().counters.entry(meet::once_key(at)).map_or(0, |state| {
         if done != 0 {

@@ -38,7 +38,9 @@ pub(super) fn front(compiler: &Compiler) -> anyhow::Result<(Front, Option<String
     let why = match (ours, loads) {
         (true, true) => None,
         (false, _) => Some("this reweave was built without LLVM 22 and has no compiler plugin".to_owned()),
-        (true, false) => Some(format!("the compiler plugin is for LLVM {LLVM}, and this rustc has LLVM {version}")),
+        (true, false) => {
+            Some(format!("the compiler plugin is for LLVM {LLVM}, and this rustc has LLVM {version}"))
+        }
     };
     match env::var(CHOICE).ok().as_deref() {
         None | Some("") => Ok((if why.is_none() { Front::Plugin } else { Front::Tsan }, why)),
@@ -47,9 +49,7 @@ pub(super) fn front(compiler: &Compiler) -> anyhow::Result<(Front, Option<String
             None => Ok((Front::Plugin, None)),
             Some(why) => Err(Failure::new(why).hint(format!("unset {CHOICE}, or set it to tsan")).into()),
         },
-        Some(other) => {
-            Err(Failure::new(format!("{CHOICE} is {other}")).hint("it is plugin or tsan").into())
-        }
+        Some(other) => Err(Failure::new(format!("{CHOICE} is {other}")).hint("it is plugin or tsan").into()),
     }
 }
 

@@ -109,6 +109,13 @@ impl Module {
         functions
     }
 
+    /// The function of this name, if there is one.
+    pub(crate) fn function(&self, name: &str) -> Option<Value> {
+        let name = CString::new(name).ok()?;
+        let found = llvm!(LLVMGetNamedFunction(self.raw, name.as_ptr()));
+        (!found.is_null()).then_some(Value(found))
+    }
+
     /// A function like another, for this module only; without a body yet.
     pub(crate) fn define_twin(&self, original: Value, prefix: &str) -> Value {
         let name = CString::new(format!("{prefix}.{}", original.name())).unwrap_or_default();
@@ -436,6 +443,13 @@ impl Value {
 
     pub(crate) fn replace_uses_with(self, other: Value) {
         llvm!(LLVMReplaceAllUsesWith(self.0, other.0));
+    }
+
+    /// Has a call call another function of the same type.
+    pub(crate) fn call_instead(self, function: Value) {
+        // The callee is the last operand.
+        let last = llvm!(LLVMGetNumOperands(self.0)).max(1) as c_uint - 1;
+        llvm!(LLVMSetOperand(self.0, last, function.0));
     }
 
     /// What a call calls.

@@ -146,31 +146,54 @@ impl Body<'_> {
 
     /// Encloses each atomic read of a word in the body.
     fn looks(&self) -> bool {
-        let cursor = Cursor::new(self.module);
-        let begin = self.module.declare("__reweave_told_begin", self.word, &[]);
-        let hook = self.module.declare(
-            "__reweave_std_once_seen",
-            self.module.void(),
-            &[self.word, self.module.pointer()],
-        );
         let mut found = false;
         let blocks = self.function.blocks();
         for look in blocks.into_iter().flat_map(|block| block.instructions()) {
-            let atomic = look.is(Opcode::LLVMLoad) && look.is_atomic() && look.of().bits() == Some(32);
-            let called = look.is(Opcode::LLVMCall)
-                && look.of().bits() == Some(32)
-                && look.callee().is_function()
-                && names::is_atomic_load(&look.callee().name());
-            if !atomic && !called {
+            if look.of().bits() != Some(32) {
                 continue;
             }
-            let at = look.operand(0);
-            cursor.before(look);
-            let told = cursor.call(begin, &[]);
-            cursor.after(look);
-            cursor.call(hook, &[told, at]);
-            found = true;
+            if look.is(Opcode::LLVMLoad) && look.is_atomic() {
+                let cursor = Cursor::new(self.module);
+                let (begin, seen) = look_hooks(self.module);
+                cursor.before(look);
+                let told = cursor.call(begin, &[]);
+                cursor.after(look);
+                cursor.call(seen, &[told, look.operand(0)]);
+                found = true;
+            } else if matches!(look.opcode(), Opcode::LLVMCall | Opcode::LLVMInvoke)
+                && look.callee().is_function()
+                && names::is_atomic_load(&look.callee().name())
+            {
+                look.call_instead(self.look_function(look.callee()));
+                found = true;
+            }
         }
         found
     }
+
+    /// A function that reads as another does, enclosed.
+    fn look_function(&self, original: Value) -> Value {
+        const PREFIX: &str = "reweave_look";
+        if let Some(made) = self.module.function(&format!("{PREFIX}.{}", original.name())) {
+            return made;
+        }
+        let (of, result) = original.function_type();
+        let own = self.module.define_twin(original, PREFIX);
+        let cursor = Cursor::new(self.module);
+        cursor.at_end(self.module.entry(own));
+        let (begin, seen) = look_hooks(self.module);
+        let arguments = own.parameters();
+        let told = cursor.call(begin, &[]);
+        let read = cursor.call((original, of), &arguments);
+        cursor.call(seen, &[told, arguments.first().copied().unwrap_or(told)]);
+        cursor.give(read, result);
+        own
+    }
+}
+
+/// What comes before and after a look at whether an initialisation is done.
+fn look_hooks(module: &Module) -> ((Value, Type), (Value, Type)) {
+    let word = module.int(64);
+    let begin = module.declare("__reweave_told_begin", word, &[]);
+    (begin, module.declare("__reweave_std_once_seen", module.void(), &[word, module.pointer()]))
 }

@@ -208,7 +208,7 @@ extern "C" fn block(at: usize, nanos: usize, _code: usize) -> usize {
 
 /// Whether a thread may go on where it next parks, by the thread's number.
 fn token(thread: usize) -> u64 {
-    (thread as u64) << 5 | 26
+    (thread as u64) << 5 | 31
 }
 
 /// Waits until somebody lets this thread go on, or the time is up.

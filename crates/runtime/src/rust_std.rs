@@ -138,27 +138,49 @@ extern "C" fn notify_all(condition: usize, real: extern "C" fn(usize), code: usi
 mod state {
     pub(super) const BITS: u64 = 3;
     pub(super) const COMPLETE: u64 = 0;
-    pub(super) const RUNNING: u64 = 1;
+    pub(super) const POISONED: u64 = 2;
 }
 
-/// How long a thread waits before it looks again: an initialisation that panics tells nobody.
+/// How long a thread waits before it looks again: an initialisation that panics may tell nobody.
 const PATIENCE: u64 = 20_000_000;
 
-/// Before `Once::call_once`: whether the caller may be the one who initialises.
+/// The key under which it is kept who initialises: the thread's number plus one.
+fn runner_key(at: usize) -> u64 {
+    (at as u64) << 5 | 20
+}
+
+fn is_complete(at: usize) -> bool {
+    load(at, 4) & state::BITS == state::COMPLETE
+}
+
+/// Waits while another thread initialises, as far as that was recorded; whether the calling thread does.
+fn wait_for_runner(inside: &mut Inside, at: usize) -> bool {
+    let me = inside.me.index() as u64 + 1;
+    loop {
+        match inside.core().counters.entry(runner_key(at)).map_or(0, |runner| *runner) {
+            0 => return false,
+            runner if runner == me => return true,
+            _ => {}
+        }
+        let wake = inside.block(key::of(key::ONCE, at), Deadline::after(PATIENCE).number());
+        if wake == Wake::TimedOut && load(at, 4) & state::BITS == state::POISONED {
+            return false;
+        }
+    }
+}
+
+/// Before `Once::call_once`: whether the caller is the one who initialises.
 extern "C" fn once(at: usize, code: usize) -> usize {
     let Some(mut inside) = enter(code) else { return UNRECORDED };
-    loop {
-        let real = load(at, 4) & state::BITS;
-        let recorded = inside.core().counters.entry(meet::once_key(at)).map_or(0, |state| *state);
-        if real == state::COMPLETE {
-            return UNRECORDED;
-        }
-        if recorded != once::RUNS || real != state::RUNNING {
-            inside.once_is(at, once::RUNS, code);
-            return RUN;
-        }
-        inside.block(key::of(key::ONCE, at), Deadline::after(PATIENCE).number());
+    if wait_for_runner(&mut inside, at) || is_complete(at) {
+        return UNRECORDED;
     }
+    let me = inside.me.index() as u64 + 1;
+    if let Some(runner) = inside.core().counters.entry(runner_key(at)) {
+        *runner = me;
+    }
+    inside.once_is(at, once::RUNS, code);
+    RUN
 }
 
 extern "C" fn once_ends(role: usize, at: usize, code: usize) {
@@ -166,25 +188,25 @@ extern "C" fn once_ends(role: usize, at: usize, code: usize) {
         return;
     }
     let Some(mut inside) = enter(code) else { return };
-    let done = load(at, 4) & state::BITS == state::COMPLETE;
-    inside.once_is(at, if done { once::DONE } else { once::NEW }, code);
+    if let Some(runner) = inside.core().counters.entry(runner_key(at)) {
+        *runner = 0;
+    }
+    inside.once_is(at, if is_complete(at) { once::DONE } else { once::NEW }, code);
     inside.wake(key::of(key::ONCE, at), true);
 }
 
-/// The told thread has looked whether it is done.
+/// The told thread has looked whether it is done. Where it is, but that was not recorded yet, it waits for that.
 extern "C" fn once_seen(told: usize, at: usize, code: usize) {
     if told == UNRECORDED {
         return;
     }
-    let done = load(at, 4) & state::BITS == state::COMPLETE;
-    let runs = again().is_some_and(|inside| {
-        let mut inside = core::mem::ManuallyDrop::new(inside);
-        inside.core().counters.entry(meet::once_key(at)).is_some_and(|state| *state == once::RUNS)
-    });
-    // Who has just initialised looks, too, before it says so.
-    if !(done && runs) {
-        initialisation(at, usize::from(done), code);
+    if is_complete(at)
+        && let Some(mut inside) = again()
+    {
+        wait_for_runner(&mut inside, at);
+        stay(inside);
     }
+    initialisation(at, usize::from(is_complete(at)), code);
     end(code);
 }
 

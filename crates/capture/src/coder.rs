@@ -1,11 +1,11 @@
 //! Slots as few bytes, and back.
 //!
-//! A slot's first word, what it is and where in the code, is looked up in a table of such words. Most often it is the one
-//! that followed the last one before; then it takes no byte. The address and the value are told by their distance
-//! from those of the same place in the code before, in as many bytes as that takes. All of this is arithmetic rather than
-//! decisions: which case comes next is hard to foresee, and the recorder must keep pace with the program.
+//! A slot's first word, what it is and where in the code, is looked up in a table of such words. Nearly always it is the one
+//! that followed the last one before; then it takes no byte. The address is told by its distance from that of the same
+//! place in the code before; the value is left out where it is the same as there. The recorder must keep pace with the
+//! program, so this is as little work as can be, and apart from what is foreseen it is arithmetic rather than decisions.
 //!
-//! **Invariant:** encoder and decoder change the table by the same function, [`Sites::follow`], and nothing else does.
+//! **Invariant:** encoder and decoder change the tables in the same way, and nothing else does.
 
 use reweave_wire::ring::{Slot, kind};
 
@@ -14,30 +14,36 @@ use crate::Damaged;
 /// How many words of code the table has room for.
 const SITES: usize = 1 << 12;
 /// The most bytes of a slot.
-pub(crate) const MAX_BYTES: usize = 1 + 8 + 2 + 8 + 8;
+pub(crate) const MAX_BYTES: usize = 1 + 3 * 8;
+/// What must be free behind the last slot: bytes are written in words.
+pub(crate) const SPARE: usize = 32;
 
-// The first byte of a slot: a length's code for the value, one for the target, and how its site is told. The lengths are
-// from 0 to 6 and 8.
-const FORESEEN: u8 = 1 << 6;
+// The first byte of a slot: a code of the distance's length, and these.
+const SAME: u8 = 1 << 3;
+const SMALL: u8 = 1 << 4;
+const TOLD: u8 = 1 << 6;
 const NEW: u8 = 1 << 7;
 
-/// What encoder and decoder remember, by the place of a slot's first word in the table. Each is a table of its own: read
-/// together right after they were written one by one, they would make the processor wait.
+/// What encoder and decoder remember, by the place of a slot's first word in the table.
 pub(crate) struct Sites {
     words: Box<[u64; SITES]>,
     targets: Box<[u64; SITES]>,
     values: Box<[u64; SITES]>,
+    /// How many bytes the values have.
+    sizes: Box<[u8; SITES]>,
     /// The place that followed.
     next: Box<[u16; SITES]>,
-    last: u16,
+    last: usize,
 }
 
 impl Default for Sites {
     fn default() -> Sites {
         Sites {
-            words: Box::new([0; SITES]),
+            // No recorder writes this one.
+            words: Box::new([u64::MAX; SITES]),
             targets: Box::new([0; SITES]),
             values: Box::new([0; SITES]),
+            sizes: Box::new([8; SITES]),
             next: Box::new([0; SITES]),
             last: 0,
         }
@@ -45,8 +51,8 @@ impl Default for Sites {
 }
 
 #[inline(always)]
-fn place(word: u64) -> u16 {
-    (word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - SITES.trailing_zeros())) as u16
+fn place(word: u64) -> usize {
+    (word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - SITES.trailing_zeros())) as usize
 }
 
 #[inline(always)]
@@ -61,29 +67,33 @@ fn unfolded(folded: u64) -> u64 {
 
 /// The code of the length that a number takes.
 #[inline(always)]
-fn length_code(number: u64) -> u64 {
-    let bytes = u64::from(63 - (number | 1).leading_zeros()) / 8 + u64::from(number != 0);
-    bytes - u64::from(bytes == 8)
+fn length_code(number: u64) -> u8 {
+    u8::from(number != 0) + u8::from(number > 0xFF) + u8::from(number > 0xFFFF) + u8::from(number >> 32 != 0)
 }
 
-/// The length of a code.
+/// The length of a code: 0, 1, 2, 4 or 8.
 #[inline(always)]
-fn length(code: u64) -> usize {
-    (code + u64::from(code == 7)) as usize
+fn length(code: u8) -> usize {
+    (0x84210 >> (4 * u32::from(code & 7))) & 15
+}
+
+/// How many bytes the value of a slot can have.
+fn size(word: u64) -> u8 {
+    let kind = (word >> 56) as u8;
+    if kind < kind::OTHERS { (kind & 15).clamp(1, 8) } else { 8 }
 }
 
 #[inline(always)]
-fn put(bytes: &mut [u8], at: usize, number: u128) {
-    if let Some(room) = bytes.get_mut(at..at + 16).and_then(|room| room.first_chunk_mut()) {
-        *room = number.to_le_bytes();
+fn put(room: &mut [u8; SPARE], at: usize, number: u64) {
+    if let Some(room) = room.get_mut(at..at + 8) {
+        room.copy_from_slice(&number.to_le_bytes());
     }
 }
 
 #[inline(always)]
 fn load(bytes: &[u8], at: usize, length: usize) -> Result<u64, Damaged> {
     if let Some(word) = bytes.get(at..at + 8).and_then(|word| word.first_chunk()) {
-        let mask = if length >= 8 { u64::MAX } else { (1 << (8 * length)) - 1 };
-        return Ok(u64::from_le_bytes(*word) & mask);
+        return Ok(u64::from_le_bytes(*word) & mask(length));
     }
     let mut word = [0; 8];
     let bytes = bytes.get(at..at + length).ok_or(Damaged)?;
@@ -91,54 +101,85 @@ fn load(bytes: &[u8], at: usize, length: usize) -> Result<u64, Damaged> {
     Ok(u64::from_le_bytes(word))
 }
 
+/// The lowest bytes of a number.
+#[inline(always)]
+fn mask(bytes: usize) -> u64 {
+    const MASKS: [u64; 9] = {
+        let mut masks = [u64::MAX; 9];
+        let mut bytes = 0;
+        while bytes < 8 {
+            masks[bytes] = (1 << (8 * bytes)) - 1;
+            bytes += 1;
+        }
+        masks
+    };
+    MASKS[bytes.min(8)]
+}
+
 /// The same slot with a value that is its own: a hook's write comes with the whole word around it.
-#[inline]
+#[inline(always)]
 pub(crate) fn own_value(slot: Slot) -> Slot {
-    Slot([slot.0[0], slot.0[1], slot.value()])
+    let [word, target, value] = slot.0;
+    let by_hook = word >> 60 == u64::from(kind::WRITE >> 4);
+    Slot([word, target, value >> if by_hook { 8 * (target & 7) } else { 0 }])
 }
 
 impl Sites {
-    /// Notes a slot at its place in the table.
+    /// Writes a slot, of whose value only the bytes of its size count, to `bytes` from `at` on, where there must be room for
+    /// [`MAX_BYTES`] and [`SPARE`] more; where it ends. One that no recorder writes is left out.
     #[inline(always)]
-    fn follow(&mut self, place: u16, slot: Slot) {
+    pub(crate) fn encode(&mut self, slot: Slot, bytes: &mut [u8], at: usize) -> usize {
         let [word, target, value] = slot.0;
-        self.next[usize::from(self.last) % SITES] = place;
-        let at = usize::from(place) % SITES;
-        self.words[at] = word;
-        self.targets[at] = target;
-        self.values[at] = value;
-        self.last = place;
+        let Some(room) = bytes.get_mut(at..at + SPARE).and_then(|room| room.first_chunk_mut()) else {
+            return at;
+        };
+        let mut site = usize::from(self.next[self.last % SITES]) % SITES;
+        let (mut control, mut used) = (0, 1);
+        if self.words[site] != word {
+            site = place(word) % SITES;
+            if self.words[site] != word {
+                return if is_sound(slot) { at + self.encode_new(slot, room) } else { at };
+            }
+            self.next[self.last % SITES] = site as u16;
+            (control, used) = (u32::from(TOLD) | (site as u32) << 8, 3);
+        }
+        self.last = site;
+        let size = usize::from(self.sizes[site]);
+        let value = value & mask(size);
+        let distance = folded(target.wrapping_sub(self.targets[site]));
+        let code = length_code(distance);
+        let (same, small) = (value == self.values[site], value < 256);
+        self.targets[site] = target;
+        self.values[site] = value;
+        control |= u32::from(code) | u32::from(same) * u32::from(SAME) | u32::from(small) * u32::from(SMALL);
+        room[..4].copy_from_slice(&control.to_le_bytes());
+        put(room, used, distance);
+        used += length(code);
+        put(room, used & 15, value);
+        let bytes_of_value = if small { 1 } else { size };
+        at + used + if same { 0 } else { bytes_of_value }
     }
 
-    /// Writes a slot to `bytes` from `at` on, where there must be room for [`MAX_BYTES`]; where it ends.
-    #[inline(always)]
-    pub(crate) fn encode(&mut self, slot: Slot, bytes: &mut [u8], mut at: usize) -> usize {
-        let [word, target, value] = slot.0;
-        let place = place(word);
-        let foreseen = self.next[usize::from(self.last) % SITES] == place;
-        let site = usize::from(place) % SITES;
-        let target_by = folded(target.wrapping_sub(self.targets[site]));
-        let value_by = folded(value.wrapping_sub(self.values[site]));
-        let (target_code, value_code) = (length_code(target_by), length_code(value_by));
-        let codes = target_code << 3 | value_code;
-        if self.words[site] != word {
-            // Rare: the word in full.
-            put(bytes, at, u128::from(codes | u64::from(NEW)) | u128::from(word) << 8);
-            at += 9;
-            put(bytes, at, u128::from(target_by));
-        } else {
-            let bits = 8 + 16 * u32::from(!foreseen);
-            let control = codes | u64::from(foreseen) << 6 | u64::from(place) << 8;
-            // Where the place is foreseen, the target overwrites it.
-            let mask = (1u128 << bits) - 1;
-            put(bytes, at, u128::from(control) & mask | u128::from(target_by) << bits);
-            at += (bits / 8) as usize;
+    /// Writes a slot whose first word is not in the table, in full.
+    #[cold]
+    fn encode_new(&mut self, slot: Slot, room: &mut [u8; SPARE]) -> usize {
+        let [word, target, value] = self.learn(slot).0;
+        room[0] = NEW;
+        for (at, number) in [(1, word), (9, target), (17, value)] {
+            put(room, at, number);
         }
-        at += length(target_code);
-        put(bytes, at, u128::from(value_by));
-        at += length(value_code);
-        self.follow(place, slot);
-        at
+        MAX_BYTES
+    }
+
+    fn learn(&mut self, slot: Slot) -> Slot {
+        let [word, target, value] = slot.0;
+        let (site, size) = (place(word) % SITES, size(word));
+        let value = value & mask(usize::from(size));
+        self.next[self.last % SITES] = site as u16;
+        (self.words[site], self.targets[site]) = (word, target);
+        (self.values[site], self.sizes[site]) = (value, size);
+        self.last = site;
+        Slot([word, target, value])
     }
 
     /// Reads the slot at `at`; where it ends.
@@ -146,38 +187,37 @@ impl Sites {
     pub(crate) fn decode(&mut self, bytes: &[u8], mut at: usize) -> Result<(Slot, usize), Damaged> {
         let control = *bytes.get(at).ok_or(Damaged)?;
         at += 1;
-        let (place, word) = if control & NEW != 0 {
-            let word = load(bytes, at, 8)?;
-            at += 8;
-            (place(word), word)
-        } else {
-            let place = if control & FORESEEN != 0 {
-                self.next[usize::from(self.last) % SITES]
-            } else {
-                at += 2;
-                load(bytes, at - 2, 2)? as u16
-            };
-            (place, self.words[usize::from(place) % SITES])
-        };
-        let site = usize::from(place) % SITES;
-        let bytes_of_target = length(u64::from(control >> 3 & 7));
-        let target = self.targets[site].wrapping_add(unfolded(load(bytes, at, bytes_of_target)?));
-        at += bytes_of_target;
-        let bytes_of_value = length(u64::from(control & 7));
-        let value = self.values[site].wrapping_add(unfolded(load(bytes, at, bytes_of_value)?));
-        at += bytes_of_value;
+        if control & NEW != 0 {
+            let [word, target, value] = [0, 8, 16].map(|from| load(bytes, at + from, 8));
+            return Ok((self.learn(Slot([word?, target?, value?])), at + 24));
+        }
+        let mut site = usize::from(self.next[self.last % SITES]) % SITES;
+        if control & TOLD != 0 {
+            site = load(bytes, at, 2)? as usize % SITES;
+            self.next[self.last % SITES] = site as u16;
+            at += 2;
+        }
+        self.last = site;
+        let length = length(control);
+        let target = self.targets[site].wrapping_add(unfolded(load(bytes, at, length)?));
+        at += length;
+        let mut value = self.values[site];
+        if control & SAME == 0 {
+            let size = if control & SMALL != 0 { 1 } else { usize::from(self.sizes[site]) };
+            value = load(bytes, at, size)?;
+            at += size;
+        }
         if at > bytes.len() {
             return Err(Damaged);
         }
-        let slot = Slot([word, target, value]);
-        self.follow(place, slot);
-        Ok((slot, at))
+        self.targets[site] = target;
+        self.values[site] = value;
+        Ok((Slot([self.words[site], target, value]), at))
     }
 }
 
 /// Whether a slot is one that a recorder can write.
-#[inline(always)]
-pub(crate) fn is_sound(slot: Slot) -> bool {
+fn is_sound(slot: Slot) -> bool {
     let (kind, size) = (slot.kind(), slot.kind() & 15);
     if kind < kind::OTHERS { kind < kind::UPDATE + 16 && (1..=8).contains(&size) } else { true }
 }
@@ -186,25 +226,32 @@ pub(crate) fn is_sound(slot: Slot) -> bool {
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_is_decoded_is_what_was_encoded() {
+    fn slots(count: usize) -> Vec<Slot> {
         let mut random = 5u64;
         let mut draw = |bits: u32| {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             random >> (64 - bits)
         };
-        let slots: Vec<Slot> = (0..20_000)
+        (0..count)
             .map(|_| {
                 let bits = 1 + draw(6) as u32 % 63;
-                let word = if draw(3) == 0 { draw(63) } else { draw(4) << 56 | draw(6) };
-                Slot([word, draw(bits), if draw(2) == 0 { 0 } else { draw(64 - bits) }])
+                let kind = [1, 2, 4, 8, 0x11, 0x14, 0x28, 0x85, 0xF1][draw(8) as usize % 9];
+                let code = if draw(3) == 0 { draw(40) } else { draw(4) };
+                let value = if draw(2) == 0 { 0 } else { draw(64 - bits) };
+                Slot([kind << 56 | code, draw(bits), value & mask(usize::from(size(kind << 56)))])
             })
-            .collect();
-        let (mut encoder, mut bytes, mut at) = (Sites::default(), vec![0; slots.len() * MAX_BYTES + 16], 0);
+            .collect()
+    }
+
+    #[test]
+    fn what_is_decoded_is_what_was_encoded() {
+        let slots = slots(20_000);
+        let (mut encoder, mut at) = (Sites::default(), 0);
+        let mut bytes = vec![0; slots.len() * MAX_BYTES + SPARE];
         for &slot in &slots {
             let before = at;
             at = encoder.encode(slot, &mut bytes, at);
-            assert!(at - before <= MAX_BYTES);
+            assert!(at > before && at - before <= MAX_BYTES);
         }
         bytes.truncate(at);
         let (mut decoder, mut at) = (Sites::default(), 0);
@@ -225,14 +272,42 @@ mod tests {
     }
 
     #[test]
+    fn of_a_value_only_its_own_bytes_count_and_what_nobody_writes_is_left_out() {
+        let mut bytes = vec![0; 4 * MAX_BYTES + SPARE];
+        let (mut encoder, mut at) = (Sites::default(), 0);
+        for value in [0xAABB_CCDD_EEFF_1122, 0x9900_0000_0000_1122, 0x1_0002] {
+            at = encoder.encode(Slot([0x0200_0000_0000_0040, 64, value]), &mut bytes, at);
+        }
+        for kind in [0x00, 0x09, 0x60, 0x7F] {
+            assert_eq!(encoder.encode(Slot([kind << 56, 1, 1]), &mut bytes, at), at, "{kind:#x}");
+        }
+        let (mut decoder, mut at) = (Sites::default(), 0);
+        for value in [0x1122, 0x1122, 2] {
+            let (slot, next) = decoder.decode(&bytes, at).unwrap();
+            assert_eq!(slot, Slot([0x0200_0000_0000_0040, 64, value]));
+            at = next;
+        }
+    }
+
+    #[test]
+    fn a_write_by_a_hook_keeps_its_own_part_of_the_word() {
+        for (kind, at, expected) in
+            [(0x12, 4, 0x3344), (0x11, 7, 0x11), (0x18, 0, 0x1122_3344_5566_7788), (0x22, 4, 0x7788)]
+        {
+            let slot = own_value(Slot([kind << 56, 4096 + at, 0x1122_3344_5566_7788]));
+            assert_eq!(slot.0[2] & mask(usize::from(size(kind << 56))), expected);
+        }
+    }
+
+    #[test]
     fn numbers_take_as_many_bytes_as_they_need() {
         for bits in 0..64 {
             for number in [1u64 << bits, (1 << bits) - 1, u64::MAX >> bits] {
                 let length = length(length_code(number));
-                assert!(length == 8 || number >> (8 * length) == 0, "{number:#x}");
+                assert_eq!(number & mask(length), number, "{number:#x}");
                 assert_eq!(unfolded(folded(number)), number);
             }
         }
-        assert_eq!((length_code(0), length_code(255), length_code(256)), (0, 1, 2));
+        assert_eq!([0, 255, 256, 65_536, 1 << 32].map(|number| length(length_code(number))), [0, 1, 2, 4, 8]);
     }
 }

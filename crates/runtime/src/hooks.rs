@@ -49,6 +49,8 @@ macro_rules! quick {
                 "test r9, r9",
                 "jnz 2f",
                 "1:",
+                // The recorder has looked at the lines that come next: they are fetched back in time.
+                "prefetchw [rdx + 768]",
                 "mov rcx, [rsp]",
                 concat!("movabs r10, ", $kind),
                 "or rcx, r10",

@@ -14,6 +14,8 @@ use crate::sys;
 
 /// After so many slots the recorder is told of them.
 const PUBLISH_BYTES: u64 = 2048 * SLOT_BYTES as u64;
+/// A thread goes in circles whose last so many slots are of no more than so many places.
+const CIRCLE: [usize; 2] = [64, 12];
 /// How often a program that waits for its recorder looks whether there still is one.
 const LOOKS: u32 = 64;
 /// How long it sleeps between two looks, in nanoseconds.
@@ -175,6 +177,25 @@ impl Log {
     pub(crate) fn restore(&mut self, thread: u32, slot: Slot) {
         self.put(thread, slot);
         self.field(field::PENDING).store(self.cursor() - SLOT_BYTES as u64, Relaxed);
+    }
+
+    /// Whether the last slots are of few places in code and memory, as those of a thread are that waits for a variable.
+    #[cold]
+    pub(crate) fn goes_in_circles(&self) -> bool {
+        let slots = (self.cursor() - (self.at + SLOTS_AT) as u64) as usize / SLOT_BYTES;
+        let (mut places, mut count) = ([[0; 2]; CIRCLE[1]], 0);
+        for back in 1..=CIRCLE[0].min(slots) {
+            let slot = (self.cursor() as usize - back * SLOT_BYTES) as *const u64;
+            // SAFETY: a slot of the ring that was written before.
+            let place = unsafe { [slot.read_volatile(), slot.add(1).read_volatile()] };
+            if places.iter().take(count).any(|known| *known == place) {
+                continue;
+            }
+            let Some(room) = places.get_mut(count) else { return false };
+            *room = place;
+            count += 1;
+        }
+        slots >= CIRCLE[0]
     }
 
     /// Tells the recorder what is there, if that is much.

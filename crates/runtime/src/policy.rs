@@ -7,6 +7,9 @@
 //! all others. Unlike there, the length of the run is not known, so the distance to the next such step is drawn from
 //! doubling ranges; and a thread that runs for long while others could is taken to be spinning and falls as well.
 //! *Plain* goes on until it cannot.
+//!
+//! A thread that goes in circles for long, as one does that waits for a variable, lets others run under every policy; so
+//! does one that runs for very long.
 
 /// How threads are chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,11 +41,11 @@ pub(crate) enum Choice {
 }
 
 /// The longest number of accesses between two switches under `Random`, as a power of two: at first, and after a long run.
-const REACH: [u32; 2] = [7, 18];
+const REACH: [u32; 2] = [7, 22];
 /// It doubles after so many such distances.
 const PATIENCE: u64 = 32;
-/// After so many steps in a row a thread is taken to be spinning.
-const SPINNING: u64 = 5_000;
+/// After so many steps in a row a thread that goes in circles is taken to be spinning; and any other, after so many.
+const SPINNING: [u64; 2] = [5_000, 1 << 20];
 
 /// The state of a policy.
 #[derive(Clone, Debug)]
@@ -57,6 +60,8 @@ pub(crate) struct Policy {
     lowest: u64,
     /// Steps of the running thread in a row.
     run: u64,
+    /// After how many of them is to be looked whether it is spinning.
+    patience: u64,
     /// Whether the running thread is no longer certain to have the highest priority.
     stale: bool,
 }
@@ -64,8 +69,16 @@ pub(crate) struct Policy {
 impl Policy {
     pub(crate) fn new(kind: Kind, seed: u64) -> Policy {
         let random = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03;
-        let mut policy =
-            Policy { kind, random: random.max(1), left: 0, reach: 64, lowest: 1 << 32, run: 0, stale: false };
+        let mut policy = Policy {
+            kind,
+            random: random.max(1),
+            left: 0,
+            reach: 64,
+            lowest: 1 << 32,
+            run: 0,
+            patience: SPINNING[0],
+            stale: false,
+        };
         policy.draw();
         policy.left = policy.distance();
         policy
@@ -117,7 +130,7 @@ impl Policy {
         if self.kind == Kind::Pct && self.stale {
             return 0;
         }
-        (self.left - 1).min(SPINNING.saturating_sub(self.run + 1))
+        (self.left - 1).min(self.patience.saturating_sub(self.run + 1))
     }
 
     /// So many accesses passed, no more than [`Policy::budget`] allowed.
@@ -127,13 +140,17 @@ impl Policy {
         self.run += count;
     }
 
-    /// What the running thread, whose priority may change, does at a step.
+    /// What the running thread, whose priority may change, does at a step; `circles` tells whether it goes in circles.
     #[inline]
-    pub(crate) fn step(&mut self, step: Step, priority: &mut u64) -> Choice {
+    pub(crate) fn step(&mut self, step: Step, priority: &mut u64, circles: impl FnOnce() -> bool) -> Choice {
         self.left -= 1;
         self.run += 1;
-        let spinning = self.run >= SPINNING;
-        if self.left == 0 || spinning || step != Step::Access || self.stale {
+        let late = self.run >= self.patience;
+        if self.left == 0 || late || step != Step::Access || self.stale {
+            let spinning = late && (self.run >= SPINNING[1] || circles());
+            if late {
+                self.patience = self.run.saturating_mul(2).min(SPINNING[1]);
+            }
             return self.consider(step, spinning, priority);
         }
         Choice::Stay
@@ -146,7 +163,7 @@ impl Policy {
             self.left = self.distance();
         }
         if spinning {
-            self.run = 0;
+            self.switched();
         }
         let heads = step == Step::Sync && self.kind == Kind::Random && self.draw().is_multiple_of(2);
         let stale = self.kind == Kind::Pct && core::mem::take(&mut self.stale);
@@ -192,6 +209,7 @@ impl Policy {
     /// Another thread runs now.
     pub(crate) fn switched(&mut self) {
         self.run = 0;
+        self.patience = SPINNING[0];
     }
 }
 
@@ -205,7 +223,7 @@ mod tests {
         (0..2_000)
             .map(|place| {
                 let step = if place % 7 == 0 { Step::Sync } else { Step::Access };
-                let choice = policy.step(step, &mut priorities[place % 5].clone());
+                let choice = policy.step(step, &mut priorities[place % 5].clone(), || false);
                 (choice, policy.choose(5, |place| priorities[place]))
             })
             .collect()
@@ -235,7 +253,7 @@ mod tests {
         let mut priorities: Vec<u64> = (0..4).map(|_| policy.priority()).collect();
         let first = policy.choose(4, |place| priorities[place]);
         assert_eq!(priorities.iter().max(), Some(&priorities[first]));
-        policy.step(Step::Yield, &mut priorities[first]);
+        policy.step(Step::Yield, &mut priorities[first], || false);
         assert_ne!(policy.choose(4, |place| priorities[place]), first);
         assert_eq!(priorities.iter().min(), Some(&priorities[first]));
     }
@@ -245,9 +263,14 @@ mod tests {
         for kind in [Kind::Random, Kind::Pct, Kind::Plain] {
             let mut policy = Policy::new(kind, 5);
             let mut priority = policy.priority();
-            let leaves =
-                (0..20_000).filter(|_| policy.step(Step::Access, &mut priority) == Choice::Leave).count();
-            assert!(leaves >= 3, "{kind:?}");
+            let mut leaves = |steps: usize, circles: bool| {
+                (0..steps)
+                    .filter(|_| policy.step(Step::Access, &mut priority, || circles) == Choice::Leave)
+                    .count()
+            };
+            assert!(leaves(20_000, true) >= 3, "{kind:?}");
+            assert_eq!(leaves(1_000_000, false), 0, "{kind:?}");
+            assert!(leaves(2_000_000, false) >= 1, "{kind:?}");
         }
     }
 }

@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicI32, AtomicU32};
 
 use crate::end;
 use crate::policy::{Choice, Step};
-use crate::recording::Inside;
+use crate::recording::{Core, Inside};
 use crate::signals;
 use crate::sys;
 use crate::thread::{Thread, state, thread};
@@ -77,7 +77,8 @@ impl Inside {
         }
         let me = self.me;
         let mut priority = me.priority.load(Relaxed);
-        let choice = self.core().policy.step(step, &mut priority);
+        let Core { policy, log, .. } = self.core();
+        let choice = policy.step(step, &mut priority, || log.goes_in_circles());
         if choice != Choice::Stay {
             me.priority.store(priority, Relaxed);
             self.consider(choice);

@@ -142,7 +142,9 @@ impl Instrumenter<'_, '_> {
             }
         } else if callee.is_function() && (is_told(&name) || memory_arguments(&name).is_some()) {
             depend_on = call.call_arguments();
-        } else if !callee.is_function() || callee.is_declared_elsewhere() {
+        } else if !callee.is_function() {
+            return Some(Some(callee));
+        } else if callee.is_declared_elsewhere() {
             return (!call.touches_no_memory()).then_some(None);
         }
         for (place, argument) in call.call_arguments().into_iter().enumerate() {

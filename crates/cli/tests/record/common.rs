@@ -28,6 +28,8 @@ pub(crate) struct Compiler {
 
 pub(crate) const GCC: Compiler = Compiler { c: "gcc", cpp: "g++" };
 const CLANG: Compiler = Compiler { c: "clang", cpp: "clang++" };
+/// The one that loads the plugin.
+pub(crate) const CLANG_22: Compiler = Compiler { c: "clang-22", cpp: "clang++-22" };
 
 /// The compilers that are there; gcc must be, and a missing clang is said.
 pub(crate) fn compilers() -> Vec<Compiler> {
@@ -38,6 +40,11 @@ pub(crate) fn compilers() -> Vec<Compiler> {
         there.push(CLANG);
     } else {
         eprintln!("clang is not installed: only gcc is tested");
+    }
+    if is_there(CLANG_22.c) && is_there(CLANG_22.cpp) {
+        there.push(CLANG_22);
+    } else {
+        eprintln!("clang 22 is not installed: the plugin is not tested");
     }
     there
 }
@@ -112,7 +119,7 @@ impl Recorded {
             reweave().args(["validate", "--quiet"]).arg(&self.trace).output().expect("the command starts");
         let said = String::from_utf8_lossy(&ran.stdout).into_owned();
         assert!(ran.status.success(), "{}{said}{}", self.err, String::from_utf8_lossy(&ran.stderr));
-        assert!(said.contains("capabilities: values"), "{said}");
+        assert!(said.contains("capabilities: ") && said.contains("values"), "{said}");
         let text =
             reweave().arg("convert").arg(&self.trace).args(["-", "--to", "std"]).output().expect("it starts");
         let text = String::from_utf8(text.stdout).expect("a trace is text");

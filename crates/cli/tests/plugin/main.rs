@@ -1,0 +1,7 @@
+//! Programs compiled with Reweave's own plugin: their branches, their values, and what a trace of them allows.
+
+mod common;
+mod constructs;
+mod forced;
+mod fronts;
+mod values;

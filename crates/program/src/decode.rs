@@ -16,15 +16,25 @@ use crate::table::{
 pub const VERSION: u16 = 1;
 
 pub(crate) const MAGIC: [u8; 8] = *b"\x89RWT\r\n\x1A\n";
-/// Magic, version, two zeros, length of the content, hash of the content.
-pub(crate) const HEADER: usize = 32;
+/// Magic, version, codec, zero, stored length, length of the content, zeros, hash of the content.
+pub(crate) const HEADER: usize = 40;
+
+/// Codecs: how the content is stored.
+pub(crate) const AS_IS: u8 = 0;
+pub(crate) const DEFLATE: u8 = 1;
+
+/// No more than so many bytes come of one that is stored: more is not possible.
+const MOST_PER_BYTE: usize = 1032;
 
 /// The bytes of one table, with what its header says.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blob<'b> {
-    pub(crate) version: u16,
+    version: u16,
+    codec: u8,
+    /// How many bytes the content has.
+    length: usize,
     pub(crate) hash: Hash,
-    pub(crate) content: &'b [u8],
+    pub(crate) stored: &'b [u8],
 }
 
 impl<'b> Blob<'b> {
@@ -44,14 +54,22 @@ impl<'b> Blob<'b> {
             let short = bytes.len() < MAGIC.len() && MAGIC.starts_with(bytes);
             return Err(if short { Error::CutOff } else { Error::NoTable { at: section - bytes.len() } });
         }
-        let header = Input(input.take(HEADER)?).fields()?;
-        let (version, length, hash) = header;
-        let content = input.take(length as usize)?;
-        let padding = (HEADER + length as usize).next_multiple_of(ALIGN) - HEADER - length as usize;
-        if input.take(padding.min(input.0.len()))?.iter().any(|&byte| byte != 0) {
-            return Err(Error::wrong("there is something between two tables"));
+        input.take(MAGIC.len())?;
+        let version = input.array().map(u16::from_le_bytes)?;
+        let [codec, none] = input.array()?;
+        let stored = input.array().map(u32::from_le_bytes)? as usize;
+        let length = input.array().map(u32::from_le_bytes)? as usize;
+        let nothing = input.array::<4>()?;
+        let hash = Hash(input.array().map(u128::from_le_bytes)?);
+        let padding = (HEADER + stored).next_multiple_of(ALIGN) - HEADER - stored;
+        let stored = input.take(stored)?;
+        let padding = input.take(padding.min(input.0.len()))?;
+        // What newer versions put there is for those who know them.
+        let empty = none == 0 && nothing == [0; 4] || version != VERSION;
+        if !empty || padding.iter().any(|&byte| byte != 0) {
+            return Err(Error::wrong("there is something where nothing should be"));
         }
-        Ok(Some(Blob { version, hash, content }))
+        Ok(Some(Blob { version, codec, length, hash, stored }))
     }
 
     /// The table, checked.
@@ -59,24 +77,25 @@ impl<'b> Blob<'b> {
         if self.version != VERSION {
             return Err(Error::Version { found: self.version });
         }
-        if Hash::of(self.content) != self.hash {
+        let unpacked;
+        let content = match self.codec {
+            AS_IS => self.stored,
+            DEFLATE => {
+                let most = self.length.min(self.stored.len().saturating_mul(MOST_PER_BYTE));
+                let inflated = miniz_oxide::inflate::decompress_to_vec_with_limit(self.stored, most);
+                unpacked = inflated.map_err(|_| Error::Changed)?;
+                &unpacked
+            }
+            _ => return Err(Error::wrong("it is stored in a way that is not known")),
+        };
+        if content.len() != self.length || Hash::of(content) != self.hash {
             return Err(Error::Changed);
         }
-        Table::decode_content(self.content)
+        Table::decode_content(content)
     }
 }
 
 impl Input<'_> {
-    fn fields(&mut self) -> Result<(u16, u32, Hash), Error> {
-        self.take(MAGIC.len())?;
-        let version = self.array().map(u16::from_le_bytes)?;
-        if self.take(2)? != [0; 2] {
-            return Err(Error::wrong("its header has something where nothing is"));
-        }
-        let length = self.array().map(u32::from_le_bytes)?;
-        Ok((version, length, Hash(self.array().map(u128::from_le_bytes)?)))
-    }
-
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
         self.take(N)?.first_chunk().copied().ok_or(Error::CutOff)
     }

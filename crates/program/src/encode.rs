@@ -3,7 +3,7 @@
 use crate::bytes::Output;
 use crate::call::Call;
 use crate::constant::Constant;
-use crate::decode::{HEADER, MAGIC, VERSION};
+use crate::decode::{AS_IS, DEFLATE, HEADER, MAGIC, VERSION};
 use crate::hash::Hash;
 use crate::instruction::{Access, Detail, Instruction, Mark, NONE, Operand};
 use crate::operation::Operation;
@@ -12,18 +12,27 @@ use crate::table::{Function, Location, Table, Type};
 /// Where tables begin in their section.
 pub(crate) const ALIGN: usize = 8;
 
+/// How hard to look for repetitions: more costs more than it saves.
+const LEVEL: u8 = 6;
+
 impl Table {
     /// Its bytes in a section: header, content, and zeros up to where the next may begin.
     pub fn encode(&self) -> Vec<u8> {
         let content = self.encode_content();
-        let mut bytes = Vec::with_capacity(HEADER + content.len() + ALIGN);
+        let packed = miniz_oxide::deflate::compress_to_vec(&content, LEVEL);
+        let (codec, stored) =
+            if packed.len() < content.len() { (DEFLATE, &packed) } else { (AS_IS, &content) };
+        // A module of 4 GiB of table would be thousands of times larger than compilers can take.
+        let length = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes();
+        let mut bytes = Vec::with_capacity(HEADER + stored.len() + ALIGN);
         bytes.extend_from_slice(&MAGIC);
         bytes.extend_from_slice(&VERSION.to_le_bytes());
-        bytes.extend_from_slice(&[0; 2]);
-        // A module of 4 GiB of table would be thousands of times larger than compilers can take.
-        bytes.extend_from_slice(&u32::try_from(content.len()).unwrap_or(u32::MAX).to_le_bytes());
+        bytes.extend_from_slice(&[codec, 0]);
+        bytes.extend_from_slice(&length(stored));
+        bytes.extend_from_slice(&length(&content));
+        bytes.extend_from_slice(&[0; 4]);
         bytes.extend_from_slice(&Hash::of(&content).0.to_le_bytes());
-        bytes.extend_from_slice(&content);
+        bytes.extend_from_slice(stored);
         bytes.resize(bytes.len().next_multiple_of(ALIGN), 0);
         bytes
     }

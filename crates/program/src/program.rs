@@ -14,7 +14,7 @@ use crate::table::{Function, Scope, Table};
 /// All modules of a program or library that have a table.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Program {
-    /// The tables, each with its hash and how many bytes its content has. A table that is there twice is here once.
+    /// The tables, each with its hash and how many bytes it is stored in. A table that is there twice is here once.
     pub modules: Vec<(Hash, usize, Table)>,
     /// Modules by tag; nothing where several different ones have the same.
     tags: BTreeMap<u32, Option<usize>>,
@@ -45,7 +45,7 @@ impl Program {
                 Some(_) => program.tags.insert(blob.hash.tag(), None),
                 None => program.tags.insert(blob.hash.tag(), Some(place)),
             };
-            program.modules.push((blob.hash, blob.content.len(), blob.decode()?));
+            program.modules.push((blob.hash, blob.stored.len(), blob.decode()?));
         }
         Ok(program)
     }

@@ -320,7 +320,7 @@ fn stats_show_the_table() {
 
     let mut bytes = fs::read(&object).unwrap();
     let magic = bytes.windows(8).position(|window| window == b"\x89RWT\r\n\x1A\n").unwrap();
-    for (change, message) in [(8, "version 8"), (40, "does not match its hash"), (0, "no program table")] {
+    for (change, message) in [(8, "version 8"), (24, "does not match its hash"), (0, "no program table")] {
         let at = magic + change;
         let before = bytes[at];
         bytes[at] = if change == 8 { 8 } else { before ^ 1 };
@@ -352,14 +352,16 @@ fn damaged_sections_are_refused() {
     let object = folder.path().join("all.o");
     compile(plugin, &source("all.c"), &object, &["-O2", "-g", "-w"]);
     let section = only(&object).encode();
-    assert_eq!(Program::decode(&section).unwrap().modules.len(), 1);
+    let whole = Program::decode(&section).unwrap();
+    assert_eq!(whole.modules.len(), 1);
     let mut random = 1u64;
     for _ in 0..2_000 {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let bit = (random >> 20) as usize % (8 * section.len());
         let mut damaged = section.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
-        assert!(Program::decode(&damaged).is_err(), "{bit}");
+        // The last bits of what is compressed may mean nothing.
+        assert!(Program::decode(&damaged).map_or(true, |same| same == whole), "{bit}");
         let cut = (random >> 40) as usize % (section.len() - 8);
         assert!(cut == 0 || Program::decode(&section[..cut]).is_err(), "{cut}");
     }

@@ -24,6 +24,8 @@ struct Thread {
     /// The contexts that the first of them lead to.
     contexts: Vec<ContextId>,
     changed: bool,
+    /// How many of the innermost were left out last.
+    left_out: usize,
 }
 
 impl Calls {
@@ -46,20 +48,41 @@ impl Calls {
         thread.changed = true;
     }
 
-    /// The context of a thread's next event, where it may be another one than that of its last.
-    pub(crate) fn context(&mut self, thread: u32, namer: &mut Namer) -> Result<Option<ContextId>, Error> {
-        let Some(thread) = self.threads.get_mut(thread as usize).filter(|thread| thread.changed) else {
+    /// Where in the program's own code something happens at `code`, and how many calls lead from there into Rust's standard
+    /// library; `code` itself where it is not library, or nothing is known.
+    pub(crate) fn own(&self, thread: u32, code: u64, namer: &mut Namer) -> (u64, usize) {
+        if !namer.is_library(code) {
+            return (code, 0);
+        }
+        let calls =
+            self.threads.get(thread as usize).map(|thread| thread.calls.as_slice()).unwrap_or_default();
+        let found = calls.iter().rposition(|&call| call != 0 && !namer.is_library(call));
+        found.map_or((code, 0), |place| (calls[place], calls.len() - place))
+    }
+
+    /// The context of a thread's next event, without the innermost calls that are `left_out`, where it may be another one
+    /// than that of its last.
+    pub(crate) fn context(
+        &mut self,
+        thread: u32,
+        left_out: usize,
+        namer: &mut Namer,
+    ) -> Result<Option<ContextId>, Error> {
+        let differs = |thread: &&mut Thread| thread.changed || thread.left_out != left_out;
+        let Some(thread) = self.threads.get_mut(thread as usize).filter(differs) else {
             return Ok(None);
         };
-        thread.changed = false;
-        for place in thread.contexts.len()..thread.calls.len() {
+        (thread.changed, thread.left_out) = (false, left_out);
+        let depth = thread.calls.len().saturating_sub(left_out);
+        for place in thread.contexts.len()..depth {
             let around = thread.contexts.last().copied().unwrap_or(ContextId::NONE);
             let again = place > 0 && thread.calls[place] == 0 && thread.calls[place - 1] == 0;
             let call = |namer: &mut Namer| namer.context(around, thread.calls[place], place == 0);
             let context = if again { around } else { call(namer)? };
             thread.contexts.push(context);
         }
-        Ok(Some(thread.contexts.last().copied().unwrap_or(ContextId::NONE)))
+        let innermost = depth.checked_sub(1).and_then(|place| thread.contexts.get(place));
+        Ok(Some(innermost.copied().unwrap_or(ContextId::NONE)))
     }
 }
 
@@ -99,7 +122,7 @@ mod tests {
                     }
                     let changed = now != told;
                     told.clone_from(now);
-                    let context = calls.context(thread as u32, &mut namer).unwrap();
+                    let context = calls.context(thread as u32, 0, &mut namer).unwrap();
                     assert_eq!(context.is_some(), changed, "only what changed is told");
                     let Some(context) = context else { continue };
                     let names = namer.builder.names();

@@ -225,7 +225,19 @@ struct Rewriter<'w> {
 
 impl Rewriter<'_> {
     fn event(&mut self, event: &RawEvent) -> Result<(), Error> {
-        let object = lifetimes(&mut self.memory, event);
+        let object = match event.target {
+            Target::Heap { .. } => {
+                // Whose it is, is told by who asked the library for it.
+                let (code, _) = self.calls.own(event.thread, event.code, &mut self.namer);
+                let object = lifetimes(&mut self.memory, event);
+                let found = object.and_then(|object| self.memory.objects.get_mut(object as usize));
+                if let Some(found) = found.filter(|_| event.op == wire::Op::Alloc) {
+                    found.code = code;
+                }
+                object
+            }
+            _ => lifetimes(&mut self.memory, event),
+        };
         match event.target {
             Target::Bytes { at, length } => {
                 for part in parts(at, length) {
@@ -337,8 +349,9 @@ impl Rewriter<'_> {
             let failed = |source| Error::Io { path: PathBuf::from("steps"), source };
             steps.put(event, &self.namer.modules).map_err(failed)?;
         }
-        let site = SiteId(self.namer.site(event.code)?);
-        if let Some(context) = self.calls.context(event.thread, &mut self.namer)? {
+        let (code, left_out) = self.calls.own(event.thread, event.code, &mut self.namer);
+        let site = SiteId(self.namer.site(code)?);
+        if let Some(context) = self.calls.context(event.thread, left_out, &mut self.namer)? {
             self.writer.context(self.namer.builder.names(), ThreadId(event.thread), context)?;
         }
         let op = Op::new(kind, target);

@@ -23,6 +23,8 @@ pub(crate) struct Namer {
     /// The names that were given out, and their ids.
     pub(crate) builder: Builder,
     sites: HashMap<u64, u32>,
+    /// Which places are in Rust's standard library.
+    library: HashMap<u64, bool>,
     /// Per call, the sites of it and of what it was inlined into, from the outside in; told apart by whether it is a
     /// thread's first.
     call_sites: HashMap<(u64, bool), Vec<SiteId>>,
@@ -41,6 +43,7 @@ impl Namer {
             modules,
             builder: Builder::new(),
             sites: HashMap::new(),
+            library: HashMap::new(),
             call_sites: HashMap::new(),
             variables: HashMap::new(),
             objects: HashMap::new(),
@@ -49,6 +52,15 @@ impl Namer {
             conditions: HashMap::new(),
             stand_ins: HashMap::new(),
         }
+    }
+
+    /// Whether a place is in Rust's standard library.
+    pub(crate) fn is_library(&mut self, code: u64) -> bool {
+        if code == 0 {
+            return false;
+        }
+        let modules = &self.modules;
+        *self.library.entry(code).or_insert_with(|| modules.place(code).is_library())
     }
 
     pub(crate) fn site(&mut self, code: u64) -> Result<u32, Error> {

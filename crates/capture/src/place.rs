@@ -23,15 +23,54 @@ impl Frame {
     }
 }
 
+/// Functions of ours that a program of Rust calls.
+const OURS: [&str; 8] = [
+    "reweave::told",
+    "reweave::sync",
+    "reweave::thread",
+    "<reweave::told",
+    "<reweave::sync",
+    "<reweave::thread",
+    "reweave_twin.",
+    "reweave_look.",
+];
+
+impl Frame {
+    /// Whether it is of Rust's standard library, or of what stands for it: what matters is who called that.
+    fn is_library(&self) -> bool {
+        let starts = |starts: &[&str]| {
+            self.function.as_ref().is_some_and(|name| starts.iter().any(|start| name.starts_with(start)))
+        };
+        match &self.line {
+            Some(line) if line.starts_with("/rustc/") => true,
+            None if starts(&["std::", "<std::", "alloc::", "<alloc::", "core::", "<core::", "__rust_"]) => {
+                true
+            }
+            _ => starts(&OURS),
+        }
+    }
+}
+
 /// How many of the functions around an inlined one are told.
 const MAX_INLINED: usize = 3;
 
 impl Place {
+    /// Whether all of it is library.
+    pub(crate) fn is_library(&self) -> bool {
+        !self.frames.is_empty() && self.frames.iter().all(Frame::is_library)
+    }
+
+    /// The frames from the innermost on that is not library.
+    fn own(&self) -> &[Frame] {
+        let first = self.frames.iter().position(|frame| !frame.is_library()).unwrap_or(0);
+        self.frames.get(first..).unwrap_or_default()
+    }
+
     /// `function file:line`, as far as it is known, with what it was inlined into.
     pub(crate) fn text(&self, code: u64) -> String {
-        let Some(first) = self.frames.first() else { return format!("{code:#x}") };
+        let Some(first) = self.own().first() else { return format!("{code:#x}") };
         let mut text = first.function.clone().unwrap_or_default();
-        for frame in self.frames.iter().skip(1).take(MAX_INLINED) {
+        for frame in self.own().iter().skip(1).take(MAX_INLINED) {
             if let Frame { function: Some(function), line: Some(line) } = frame {
                 text = format!("{text} (in {function} {line})");
             }
@@ -44,7 +83,7 @@ impl Place {
     }
 
     /// A call and what it was inlined into, from the inside out, each as `function file:line`; nothing for calls that the
-    /// recorder makes, and for a thread's first call where it is the C library's.
+    /// recorder makes, for those within Rust's standard library, and for a thread's first call where it is the C library's.
     pub(crate) fn calls(&self, code: u64, first: bool) -> Vec<String> {
         let ours = self
             .frames
@@ -57,12 +96,15 @@ impl Place {
         if self.frames.is_empty() {
             return vec![self.text(code)];
         }
-        self.frames.iter().map(Frame::text).filter(|text| !text.is_empty()).collect()
+        let shown = self.frames.iter().filter(|frame| !frame.is_library());
+        shown.map(Frame::text).filter(|text| !text.is_empty()).collect()
     }
 
     /// ` from function at file:line`: the innermost function that is not a header's of the system.
     pub(crate) fn origin(&self) -> String {
-        let own = |frame: &&Frame| frame.line.as_ref().is_some_and(|line| !line.starts_with("/usr/"));
+        let own = |frame: &&Frame| {
+            !frame.is_library() && frame.line.as_ref().is_some_and(|line| !line.starts_with("/usr/"))
+        };
         match self.frames.iter().find(own).or(self.frames.first()) {
             Some(Frame { function: Some(function), line: Some(line) }) => {
                 format!(" from {function} at {line}")

@@ -24,29 +24,34 @@ const SMALL: u8 = 1 << 4;
 const TOLD: u8 = 1 << 6;
 const NEW: u8 = 1 << 7;
 
-/// What encoder and decoder remember, by the place of a slot's first word in the table.
+/// What encoder and decoder remember.
 pub(crate) struct Sites {
-    words: Box<[u64; SITES]>,
-    targets: Box<[u64; SITES]>,
-    values: Box<[u64; SITES]>,
-    /// How many bytes the values have.
-    sizes: Box<[u8; SITES]>,
-    /// The place that followed.
-    next: Box<[u16; SITES]>,
+    tables: Box<Tables>,
     last: usize,
+}
+
+/// By the place of a slot's first word.
+struct Tables {
+    words: [u64; SITES],
+    targets: [u64; SITES],
+    values: [u64; SITES],
+    /// How many bytes the values have.
+    sizes: [u8; SITES],
+    /// The place that followed.
+    next: [u16; SITES],
 }
 
 impl Default for Sites {
     fn default() -> Sites {
-        Sites {
-            // No recorder writes this one.
-            words: Box::new([u64::MAX; SITES]),
-            targets: Box::new([0; SITES]),
-            values: Box::new([0; SITES]),
-            sizes: Box::new([8; SITES]),
-            next: Box::new([0; SITES]),
-            last: 0,
-        }
+        let tables = Tables {
+            // No recorder writes this word.
+            words: [u64::MAX; SITES],
+            targets: [0; SITES],
+            values: [0; SITES],
+            sizes: [8; SITES],
+            next: [0; SITES],
+        };
+        Sites { tables: Box::new(tables), last: 0 }
     }
 }
 
@@ -116,34 +121,91 @@ fn mask(bytes: usize) -> u64 {
     MASKS[bytes.min(8)]
 }
 
-/// The same slot with a value that is its own: a hook's write comes with the whole word around it.
-#[inline(always)]
-pub(crate) fn own_value(slot: Slot) -> Slot {
-    let [word, target, value] = slot.0;
-    let by_hook = word >> 60 == u64::from(kind::WRITE >> 4);
-    Slot([word, target, value >> if by_hook { 8 * (target & 7) } else { 0 }])
+impl Sites {
+    /// Writes slots, of whose values only the bytes of their size count, to `bytes` from `at` on, where there must be room for
+    /// [`MAX_BYTES`] each and [`SPARE`] more; where they end, and how many there are. Those that no recorder writes are
+    /// left out, and `other` gets those that are no accesses.
+    #[inline]
+    pub(crate) fn encode<T>(
+        &mut self,
+        slots: &[[T; 3]],
+        read: impl Fn(&T) -> u64,
+        bytes: &mut [u8],
+        mut at: usize,
+        mut other: impl FnMut(Slot),
+    ) -> (usize, u32) {
+        let (tables, mut last, mut left_out) = (&mut *self.tables, self.last % SITES, 0);
+        for [word, target, value] in slots {
+            let (word, target, value) = (read(word), read(target), read(value));
+            let Some(room) = bytes.get_mut(at..at + SPARE).and_then(|room| room.first_chunk_mut()) else { break };
+            let used = tables.encode(word, target, value, &mut last, room);
+            at += used;
+            if word >> 63 != 0 || used == 0 {
+                left_out += u32::from(used == 0);
+                other(Slot([word, target, value]));
+            }
+        }
+        self.last = last;
+        (at, slots.len() as u32 - left_out)
+    }
+
+    /// Reads the slot at `at`; where it ends.
+    #[inline(always)]
+    pub(crate) fn decode(&mut self, bytes: &[u8], mut at: usize) -> Result<(Slot, usize), Damaged> {
+        let control = *bytes.get(at).ok_or(Damaged)?;
+        at += 1;
+        let tables = &mut *self.tables;
+        if control & NEW != 0 {
+            let [word, target, value] = [0, 8, 16].map(|from| load(bytes, at + from, 8));
+            return Ok((tables.learn(Slot([word?, target?, value?]), &mut self.last), at + 24));
+        }
+        let mut site = usize::from(tables.next[self.last % SITES]) % SITES;
+        if control & TOLD != 0 {
+            site = load(bytes, at, 2)? as usize % SITES;
+            tables.next[self.last % SITES] = site as u16;
+            at += 2;
+        }
+        self.last = site;
+        let length = length(control);
+        let target = tables.targets[site].wrapping_add(unfolded(load(bytes, at, length)?));
+        at += length;
+        let mut value = tables.values[site];
+        if control & SAME == 0 {
+            let size = if control & SMALL != 0 { 1 } else { usize::from(tables.sizes[site]) };
+            value = load(bytes, at, size)?;
+            at += size;
+        }
+        if at > bytes.len() {
+            return Err(Damaged);
+        }
+        tables.targets[site] = target;
+        tables.values[site] = value;
+        Ok((Slot([tables.words[site], target, value]), at))
+    }
 }
 
-impl Sites {
-    /// Writes a slot, of whose value only the bytes of its size count, to `bytes` from `at` on, where there must be room for
-    /// [`MAX_BYTES`] and [`SPARE`] more; where it ends. One that no recorder writes is left out.
+impl Tables {
+    /// Writes a slot; how many bytes it takes.
     #[inline(always)]
-    pub(crate) fn encode(&mut self, slot: Slot, bytes: &mut [u8], at: usize) -> usize {
-        let [word, target, value] = slot.0;
-        let Some(room) = bytes.get_mut(at..at + SPARE).and_then(|room| room.first_chunk_mut()) else {
-            return at;
-        };
-        let mut site = usize::from(self.next[self.last % SITES]) % SITES;
+    fn encode(
+        &mut self,
+        word: u64,
+        target: u64,
+        value: u64,
+        last: &mut usize,
+        room: &mut [u8; SPARE],
+    ) -> usize {
+        let mut site = usize::from(self.next[*last % SITES]) % SITES;
         let (mut control, mut used) = (0, 1);
         if self.words[site] != word {
             site = place(word) % SITES;
             if self.words[site] != word {
-                return if is_sound(slot) { at + self.encode_new(slot, room) } else { at };
+                return self.encode_new(Slot([word, target, value]), last, room);
             }
-            self.next[self.last % SITES] = site as u16;
+            self.next[*last % SITES] = site as u16;
             (control, used) = (u32::from(TOLD) | (site as u32) << 8, 3);
         }
-        self.last = site;
+        *last = site;
         let size = usize::from(self.sizes[site]);
         let value = value & mask(size);
         let distance = folded(target.wrapping_sub(self.targets[site]));
@@ -157,13 +219,16 @@ impl Sites {
         used += length(code);
         put(room, used & 15, value);
         let bytes_of_value = if small { 1 } else { size };
-        at + used + if same { 0 } else { bytes_of_value }
+        used + if same { 0 } else { bytes_of_value }
     }
 
     /// Writes a slot whose first word is not in the table, in full.
     #[cold]
-    fn encode_new(&mut self, slot: Slot, room: &mut [u8; SPARE]) -> usize {
-        let [word, target, value] = self.learn(slot).0;
+    fn encode_new(&mut self, slot: Slot, last: &mut usize, room: &mut [u8; SPARE]) -> usize {
+        if !is_sound(slot) {
+            return 0;
+        }
+        let [word, target, value] = self.learn(slot, last).0;
         room[0] = NEW;
         for (at, number) in [(1, word), (9, target), (17, value)] {
             put(room, at, number);
@@ -171,48 +236,15 @@ impl Sites {
         MAX_BYTES
     }
 
-    fn learn(&mut self, slot: Slot) -> Slot {
+    fn learn(&mut self, slot: Slot, last: &mut usize) -> Slot {
         let [word, target, value] = slot.0;
         let (site, size) = (place(word) % SITES, size(word));
         let value = value & mask(usize::from(size));
-        self.next[self.last % SITES] = site as u16;
+        self.next[*last % SITES] = site as u16;
         (self.words[site], self.targets[site]) = (word, target);
         (self.values[site], self.sizes[site]) = (value, size);
-        self.last = site;
+        *last = site;
         Slot([word, target, value])
-    }
-
-    /// Reads the slot at `at`; where it ends.
-    #[inline(always)]
-    pub(crate) fn decode(&mut self, bytes: &[u8], mut at: usize) -> Result<(Slot, usize), Damaged> {
-        let control = *bytes.get(at).ok_or(Damaged)?;
-        at += 1;
-        if control & NEW != 0 {
-            let [word, target, value] = [0, 8, 16].map(|from| load(bytes, at + from, 8));
-            return Ok((self.learn(Slot([word?, target?, value?])), at + 24));
-        }
-        let mut site = usize::from(self.next[self.last % SITES]) % SITES;
-        if control & TOLD != 0 {
-            site = load(bytes, at, 2)? as usize % SITES;
-            self.next[self.last % SITES] = site as u16;
-            at += 2;
-        }
-        self.last = site;
-        let length = length(control);
-        let target = self.targets[site].wrapping_add(unfolded(load(bytes, at, length)?));
-        at += length;
-        let mut value = self.values[site];
-        if control & SAME == 0 {
-            let size = if control & SMALL != 0 { 1 } else { usize::from(self.sizes[site]) };
-            value = load(bytes, at, size)?;
-            at += size;
-        }
-        if at > bytes.len() {
-            return Err(Damaged);
-        }
-        self.targets[site] = target;
-        self.values[site] = value;
-        Ok((Slot([self.words[site], target, value]), at))
     }
 }
 
@@ -225,6 +257,10 @@ fn is_sound(slot: Slot) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn encode(encoder: &mut Sites, slot: Slot, bytes: &mut [u8], at: usize) -> (usize, u32) {
+        encoder.encode(&[slot.0], |word| *word, bytes, at, |_| ())
+    }
 
     fn slots(count: usize) -> Vec<Slot> {
         let mut random = 5u64;
@@ -250,7 +286,7 @@ mod tests {
         let mut bytes = vec![0; slots.len() * MAX_BYTES + SPARE];
         for &slot in &slots {
             let before = at;
-            at = encoder.encode(slot, &mut bytes, at);
+            (at, _) = encode(&mut encoder, slot, &mut bytes, at);
             assert!(at > before && at - before <= MAX_BYTES);
         }
         bytes.truncate(at);
@@ -276,26 +312,18 @@ mod tests {
         let mut bytes = vec![0; 4 * MAX_BYTES + SPARE];
         let (mut encoder, mut at) = (Sites::default(), 0);
         for value in [0xAABB_CCDD_EEFF_1122, 0x9900_0000_0000_1122, 0x1_0002] {
-            at = encoder.encode(Slot([0x0200_0000_0000_0040, 64, value]), &mut bytes, at);
+            let slot = Slot([0x0200_0000_0000_0040, 64, value]);
+            (at, _) = encode(&mut encoder, slot, &mut bytes, at);
         }
         for kind in [0x00, 0x09, 0x60, 0x7F] {
-            assert_eq!(encoder.encode(Slot([kind << 56, 1, 1]), &mut bytes, at), at, "{kind:#x}");
+            let slot = Slot([kind << 56, 1, 1]);
+            assert_eq!(encode(&mut encoder, slot, &mut bytes, at), (at, 0), "{kind:#x}");
         }
         let (mut decoder, mut at) = (Sites::default(), 0);
         for value in [0x1122, 0x1122, 2] {
             let (slot, next) = decoder.decode(&bytes, at).unwrap();
             assert_eq!(slot, Slot([0x0200_0000_0000_0040, 64, value]));
             at = next;
-        }
-    }
-
-    #[test]
-    fn a_write_by_a_hook_keeps_its_own_part_of_the_word() {
-        for (kind, at, expected) in
-            [(0x12, 4, 0x3344), (0x11, 7, 0x11), (0x18, 0, 0x1122_3344_5566_7788), (0x22, 4, 0x7788)]
-        {
-            let slot = own_value(Slot([kind << 56, 4096 + at, 0x1122_3344_5566_7788]));
-            assert_eq!(slot.0[2] & mask(usize::from(size(kind << 56))), expected);
         }
     }
 

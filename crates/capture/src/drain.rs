@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use reweave_format::SharedWords;
 use reweave_wire::ring::{RING_MAGIC, SLOT_BYTES, SLOTS_AT, Slot, field, kind, state};
 
-use crate::coder::{MAX_BYTES, SPARE, Sites, own_value};
+use crate::coder::{MAX_BYTES, SPARE, Sites};
 use crate::last::{State, Tail};
 
 /// What a raw recording begins with.
@@ -189,33 +189,35 @@ impl Drain {
     fn encode(&mut self, start: usize, count: usize) {
         let first = SLOTS_AT / 8 + start * SLOT_WORDS;
         let words = self.ring.words().get(first..first + count * SLOT_WORDS).unwrap_or_default();
-        let (mut used, mut events) = (self.used, 0);
-        for part in words.as_chunks::<SLOT_WORDS>().0.chunks(AHEAD) {
+        let mut slots = words.as_chunks::<SLOT_WORDS>().0;
+        if self.events_left < count as u64 {
+            let mut left = self.events_left;
+            let fits = |slot: &&[AtomicU64; 3]| {
+                let counts = u64::from(read(slot).is_event());
+                let fits = counts <= left;
+                left -= counts.min(left);
+                fits
+            };
+            slots = slots.get(..slots.iter().take_while(fits).count()).unwrap_or_default();
+            if slots.len() < count {
+                self.stopped = Some(Stop::Events);
+            }
+        }
+        let (mut events, last) = (slots.len() as u64, &mut self.last);
+        for part in slots.chunks(AHEAD) {
             fetch(part);
-            for slot in part {
-                let slot = Slot(slot.each_ref().map(|word| word.load(Relaxed)));
-                if events >= self.events_left && slot.is_event() {
-                    self.stopped = Some(Stop::Events);
-                    break;
-                }
-                let before = used;
-                used = self.sites.encode(own_value(slot), &mut self.block, used);
-                self.slots += u32::from(used > before);
-                events += u64::from(slot.is_event());
-                if slot.kind() >= kind::OTHERS
-                    && let Some(last) = &mut self.last
-                {
+            let read = |word: &AtomicU64| word.load(Relaxed);
+            let encoded = self.sites.encode(part, read, &mut self.block, self.used, |slot| {
+                events -= u64::from(!slot.is_event());
+                if let Some(last) = last.as_mut().filter(|_| slot.kind() >= kind::OTHERS) {
                     last.state.note(slot);
                 }
-            }
-            if self.stopped.is_some() {
-                break;
-            }
+            });
+            (self.used, self.slots) = (encoded.0, self.slots + encoded.1);
         }
-        if let Some(last) = &mut self.last {
+        if let Some(last) = last {
             last.events += events;
         }
-        self.used = used;
         self.events_left -= events.min(self.events_left);
         if self.stopped.is_some() {
             self.stop();
@@ -360,12 +362,12 @@ pub fn write_raw(path: &Path, slots: &[Slot]) -> io::Result<()> {
     let mut file = File::create(path)?;
     file.write_all(&RAW_MAGIC)?;
     let mut writer = RawWriter { file: &mut file, sites: Sites::default(), batch: Vec::new() };
-    slots.iter().try_for_each(|&slot| writer.put(own_value(slot)))?;
+    slots.iter().try_for_each(|&slot| writer.put(slot))?;
     writer.end()?;
     Ok(())
 }
 
-/// Writes blocks of slots whose values are their own.
+/// Writes blocks of slots.
 struct RawWriter<'f> {
     file: &'f mut File,
     sites: Sites,
@@ -379,12 +381,11 @@ impl RawWriter<'_> {
     }
 
     fn write(&mut self) -> io::Result<()> {
-        let (mut bytes, mut used) = (vec![0; self.batch.len() * MAX_BYTES + SPARE], 0);
-        for &slot in &self.batch {
-            used = self.sites.encode(slot, &mut bytes, used);
-        }
+        let mut bytes = vec![0; self.batch.len() * MAX_BYTES + SPARE];
+        let slots: Vec<[u64; 3]> = self.batch.iter().map(|slot| slot.0).collect();
+        let (used, slots) = self.sites.encode(&slots, |word| *word, &mut bytes, 0, |_| ());
         bytes.truncate(used);
-        self.file.write_all(&head(&bytes, self.batch.len() as u32))?;
+        self.file.write_all(&head(&bytes, slots))?;
         self.batch.clear();
         self.file.write_all(&bytes)
     }
@@ -421,6 +422,10 @@ pub(crate) fn sum(bytes: &[u8]) -> u64 {
     }
     let sum = sums.into_iter().fold(0, step);
     rest.iter().fold(sum, |sum, &byte| step(sum, u64::from(byte)))
+}
+
+fn read(slot: &[AtomicU64; SLOT_WORDS]) -> Slot {
+    Slot(slot.each_ref().map(|word| word.load(Relaxed)))
 }
 
 /// Has the processor fetch slots that another core wrote, all at once, before each is looked at: waiting for them one by one

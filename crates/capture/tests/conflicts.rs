@@ -87,7 +87,7 @@ fn write(path: &Path, steps: &[Step]) {
             Op::Alloc | Op::Free => slots.push(Slot::operation(op, code, at, length)),
             Op::Read => slots.push(access(kind::READ, read)),
             // Hooks write the whole aligned word; where an access crosses one, the value itself.
-            Op::Write if at % 8 + length <= 8 => slots.push(access(kind::WRITE, written << (8 * (at % 8)))),
+            Op::Write if at % 8 + length <= 8 => slots.push(access(kind::WRITE, written)),
             Op::Write => slots.push(access(kind::WRITTEN, written)),
             Op::AtomicRead => slots.push(access(kind::ATOMIC_READ, read)),
             Op::AtomicWrite => slots.push(access(kind::ATOMIC_WRITE, written)),

@@ -17,8 +17,9 @@ use crate::recording::Inside;
 use crate::sys;
 use crate::thread;
 
-/// How many slots of its own a thread has.
-const SLOTS: usize = 1 << 12;
+/// How many slots of its own a thread has: enough that it comes back for the baton less often than it takes another to wake
+/// up with it, or all would wait for each other most of the time.
+const SLOTS: usize = 1 << 15;
 /// So many of them are not for hooks.
 const KEPT_BACK: usize = 1 << 9;
 /// Where they begin, after the cursor, the limit and the pending slot.
@@ -48,7 +49,7 @@ pub(crate) fn note(op: Op, at: usize, size: usize, code: usize) -> bool {
     }
     let (cell, end) = (head as *mut usize, head + SLOTS_AT + SLOTS * SLOT_BYTES);
     // SAFETY: the thread's own head.
-    let (cursor, pending) = unsafe { (cell.read_volatile(), cell.add(2).read_volatile() as *mut u64) };
+    let (cursor, pending) = unsafe { (cell.read_volatile(), (cell.add(2).read_volatile() & !7) as *mut u64) };
     if cursor >= end {
         // Nothing is known of a block then, and it is given back at once.
         if op == Op::Free {
@@ -57,8 +58,8 @@ pub(crate) fn note(op: Op, at: usize, size: usize, code: usize) -> bool {
         return true;
     }
     if !pending.is_null() {
-        // SAFETY: the slot of the thread's last write, which has happened.
-        unsafe { pending.add(2).write(crate::access::load(pending.add(1).read() as usize & !7, 8)) };
+        // The slot of the thread's last write, which has happened.
+        log::fill(pending);
     }
     let Slot([a, b, c]) = Slot::operation(op, code as u64, at as u64, size as u64);
     let slot = cursor as *mut u64;
@@ -115,17 +116,17 @@ impl Inside {
         let Some(head) = self.own_head() else { return };
         let first = head as usize + SLOTS_AT;
         // SAFETY: as above; hooks keep the cursor within the slots.
-        let (cursor, pending) = unsafe { (head.read_volatile(), head.add(2).read_volatile()) };
+        let (cursor, pending) = unsafe { (head.read_volatile(), head.add(2).read_volatile() & !7) };
         let count = cursor.saturating_sub(first) / SLOT_BYTES;
         for place in 0..count.min(SLOTS) {
-            let at = (first + place * SLOT_BYTES) as *const u64;
+            let at = (first + place * SLOT_BYTES) as *mut u64;
+            if at as usize == pending {
+                log::fill(at);
+            }
             // SAFETY: one of the slots that a hook has written.
-            let mut slot = unsafe { Slot([at.read(), at.add(1).read(), at.add(2).read()]) };
+            let slot = unsafe { Slot([at.read(), at.add(1).read(), at.add(2).read()]) };
             if self.took_or_gave_back(slot) {
                 continue;
-            }
-            if at as usize == pending {
-                slot.0[2] = crate::access::load(slot.target() as usize & !7, 8);
             }
             self.slot(slot);
         }

@@ -13,7 +13,7 @@ use crate::export::export;
 use crate::front::told_front;
 
 /// Each hook begins at a multiple of this and is no longer.
-pub(crate) const HOOK_BYTES: usize = 128;
+pub(crate) const HOOK_BYTES: usize = 256;
 
 /// The instruction after which a hook is over.
 pub(crate) const RETURN: u64 = 0xC3;
@@ -34,9 +34,9 @@ macro_rules! quick {
         #[cfg(not(test))]
         core::arch::global_asm!(
             ".section reweave_hooks,\"ax\",@progbits",
-            ".balign 128",
+            ".balign 256",
             $(
-                ".balign 128",
+                ".balign 256",
                 concat!(".weak ", stringify!($name)),
                 concat!(".type ", stringify!($name), ",@function"),
                 concat!(stringify!($name), ":"),
@@ -61,18 +61,36 @@ macro_rules! quick {
                 "mov [rax], rdx",
                 "ret",
                 "2:",
+                // Exactly what was written is read: more would have to wait until the store is through.
+                "mov ecx, r9d",
+                "and r9, -8",
                 "mov r10, [r9 + 8]",
-                "and r10, -8",
+                "and ecx, 3",
+                "cmp ecx, 1",
+                "jb 4f",
+                "je 5f",
+                "cmp ecx, 2",
+                "je 6f",
                 "mov r10, [r10]",
+                "7:",
                 "mov qword ptr [rax + 16], 0",
                 "mov [r9 + 16], r10",
                 "jmp 1b",
+                "4:",
+                "movzx r10d, byte ptr [r10]",
+                "jmp 7b",
+                "5:",
+                "movzx r10d, word ptr [r10]",
+                "jmp 7b",
+                "6:",
+                "mov r10d, [r10]",
+                "jmp 7b",
                 "3:",
                 "mov rsi, [rsp]",
                 concat!("jmp {", stringify!($slow), "}"),
                 concat!(".size ", stringify!($name), ", . - ", stringify!($name)),
                 // A hook that is too long does not assemble.
-                concat!(".org ", stringify!($name), " + 128"),
+                concat!(".org ", stringify!($name), " + 256"),
             )*
             ".text",
             read_1 = sym read_1, read_2 = sym read_2, read_4 = sym read_4, read_8 = sym read_8,
@@ -87,9 +105,9 @@ quick! {
     __tsan_read4: "0x0400000000000000", "", "mov r8d, [rdi]\nmov [rdx + 16], r8", read_4;
     __tsan_read8: "0x0800000000000000", "", "mov r8, [rdi]\nmov [rdx + 16], r8", read_8;
     __tsan_write1: "0x1100000000000000", "", "mov [rax + 16], rdx", write_1;
-    __tsan_write2: "0x1200000000000000", "test dil, 1\njnz 3f", "mov [rax + 16], rdx", write_2;
-    __tsan_write4: "0x1400000000000000", "test dil, 3\njnz 3f", "mov [rax + 16], rdx", write_4;
-    __tsan_write8: "0x1800000000000000", "test dil, 7\njnz 3f", "mov [rax + 16], rdx", write_8;
+    __tsan_write2: "0x1200000000000000", "test dil, 1\njnz 3f", "lea r9, [rdx + 1]\nmov [rax + 16], r9", write_2;
+    __tsan_write4: "0x1400000000000000", "test dil, 3\njnz 3f", "lea r9, [rdx + 2]\nmov [rax + 16], r9", write_4;
+    __tsan_write8: "0x1800000000000000", "test dil, 7\njnz 3f", "lea r9, [rdx + 3]\nmov [rax + 16], r9", write_8;
 }
 
 /// Where the hooks are that record by themselves.

@@ -132,18 +132,18 @@ impl Log {
         self.field(field::CURSOR).store(cursor + SLOT_BYTES as u64, Relaxed);
     }
 
+    /// Where the slot of the write is whose value is not known yet; null where there is none.
+    #[inline(always)]
+    fn pending_slot(&self) -> *mut u64 {
+        (self.field(field::PENDING).load(Relaxed) & !7) as *mut u64
+    }
+
     /// The last write's value is what is there now.
     #[inline(always)]
     pub(crate) fn settle(&mut self) {
-        let pending = self.field(field::PENDING).load(Relaxed);
-        if pending != 0 {
-            let slot = pending as *mut u64;
-            // SAFETY: a hook put the address of its slot there, whose second word is an address that the program
-            // has just written to; the aligned word around it is as accessible.
-            unsafe {
-                let word = (slot.add(1).read_volatile() & !7) as *const u64;
-                slot.add(2).write_volatile(word.read_volatile());
-            }
+        let slot = self.pending_slot();
+        if !slot.is_null() {
+            fill(slot);
             self.field(field::PENDING).store(0, Relaxed);
         }
     }
@@ -151,7 +151,7 @@ impl Log {
     /// The slot of the write whose value is not known yet.
     #[inline(always)]
     pub(crate) fn pending(&self) -> Option<Slot> {
-        let pending = self.field(field::PENDING).load(Relaxed) as *const u64;
+        let pending = self.pending_slot();
         // SAFETY: null, or where a hook put its slot.
         (!pending.is_null()).then(|| unsafe { Slot([pending.read(), pending.add(1).read(), 0]) })
     }
@@ -159,7 +159,8 @@ impl Log {
     /// Takes that slot out again, which is the last one: something else comes before.
     pub(crate) fn withdraw(&mut self) -> Option<Slot> {
         let slot = self.pending()?;
-        let at = self.field(field::PENDING).swap(0, Relaxed);
+        let at = self.pending_slot() as u64;
+        self.field(field::PENDING).store(0, Relaxed);
         if at + SLOT_BYTES as u64 == self.cursor() {
             self.field(field::CURSOR).store(at, Relaxed);
         }
@@ -168,7 +169,7 @@ impl Log {
 
     /// Forgets a pending slot that is not counted: its hook was interrupted, and begins anew.
     pub(crate) fn forget_uncounted(&mut self) {
-        if self.field(field::PENDING).load(Relaxed) == self.cursor() {
+        if self.pending_slot() as u64 == self.cursor() {
             self.field(field::PENDING).store(0, Relaxed);
         }
     }
@@ -176,7 +177,8 @@ impl Log {
     /// Puts it back.
     pub(crate) fn restore(&mut self, thread: u32, slot: Slot) {
         self.put(thread, slot);
-        self.field(field::PENDING).store(self.cursor() - SLOT_BYTES as u64, Relaxed);
+        let at = self.cursor() - SLOT_BYTES as u64;
+        self.field(field::PENDING).store(at | u64::from((slot.kind() & 15).trailing_zeros()), Relaxed);
     }
 
     /// Whether the last slots are of few places in code and memory, as those of a thread are that waits for a variable.
@@ -261,6 +263,16 @@ impl Log {
     pub(crate) fn finish(&mut self) {
         self.publish();
         self.field(field::STATE).store(state::FINISHED, Release);
+    }
+}
+
+/// Puts what its write left in memory into a slot.
+#[inline(always)]
+pub(crate) fn fill(slot: *mut u64) {
+    // SAFETY: a hook put its slot there, whose second word is an address that the program has just written to.
+    unsafe {
+        let size = slot.read() >> 56 & 15;
+        slot.add(2).write_volatile(crate::access::load(slot.add(1).read() as usize, size as usize));
     }
 }
 

@@ -30,7 +30,8 @@ pub mod field {
     pub const CURSOR: usize = 64;
     /// The program may append below this address without a look at anything else.
     pub const LIMIT: usize = 72;
-    /// The aligned word that the last slot's write goes to, until its value is known; else 0.
+    /// The program's address of the slot of a write whose value is not known yet, plus the size's logarithm; else 0. The
+    /// thread's next hook reads the value from memory and puts it into that slot.
     pub const PENDING: usize = 80;
     /// How many slots are complete.
     pub const PUBLISHED: usize = 128;
@@ -60,9 +61,9 @@ pub mod state {
 pub mod kind {
     /// A plain read; its value is that.
     pub const READ: u8 = 0x00;
-    /// A plain write; its value is the whole aligned word that it went to, afterwards.
+    /// A plain write that a hook told of before it happened; its value is that, read afterwards.
     pub const WRITE: u8 = 0x10;
-    /// A plain write; its value is that.
+    /// A plain write that was recorded afterwards; its value is that.
     pub const WRITTEN: u8 = 0x20;
     /// An atomic read.
     pub const ATOMIC_READ: u8 = 0x30;
@@ -84,7 +85,9 @@ pub mod kind {
 
 /// Three words: what and where in the code, the address or number that it is about, a value.
 ///
-/// The first word has its kind in the highest byte, then a byte of detail, then the address of the code.
+/// The first word has its kind in the highest byte, then a byte of detail, then the address of the code. Of a value only the
+/// bytes of the access's size count. Code that appends by itself compares [`field::CURSOR`] with [`field::LIMIT`], settles
+/// what is at [`field::PENDING`], writes the three words at the cursor and moves it, in this order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Slot(pub [u64; 3]);
 
@@ -135,19 +138,6 @@ impl Slot {
     #[inline]
     pub fn target(self) -> u64 {
         self.0[1]
-    }
-
-    /// The value: of a write to an aligned word, its own part.
-    #[inline]
-    pub fn value(self) -> u64 {
-        let [_, target, value] = self.0;
-        let (class, size) = (self.kind() & 0xF0, self.kind() & 15);
-        if self.kind() >= kind::OTHERS {
-            return value;
-        }
-        let shift = if class == kind::WRITE { 8 * (target & 7) as u32 } else { 0 };
-        let mask = if size >= 8 { u64::MAX } else { (1 << (8 * size)) - 1 };
-        value >> shift & mask
     }
 
     /// Whether it is an event, and not a part of one or a note about those that follow.

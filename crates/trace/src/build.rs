@@ -165,6 +165,13 @@ impl Builder {
         self.table(space).intern_numbers(numbers, each)
     }
 
+    /// The number of the first of `count` names that are `first` and the numbers after it, where all are new and that is easily
+    /// told; else nothing changes. The others follow.
+    #[inline]
+    pub fn numbered_new(&mut self, space: Option<Space>, first: u64, count: u32) -> Option<u32> {
+        self.table(space).intern_new(first, count)
+    }
+
     #[inline]
     fn table(&mut self, space: Option<Space>) -> &mut Table {
         match space {

@@ -1,6 +1,7 @@
 //! Interned names.
 
 mod entry;
+mod halves;
 mod index;
 mod number;
 
@@ -11,6 +12,7 @@ use hashbrown::DefaultHashBuilder;
 use crate::{Contexts, Error, Space};
 
 use entry::{Entry, Spelled};
+use halves::{Half, Halves};
 use index::Index;
 use number::{Dense, MAX_DIGITS, decimal, number};
 
@@ -31,6 +33,8 @@ pub struct Table {
     spelled: Spelled,
     /// The ids of small numbers.
     dense: Dense,
+    /// The ids of numbers with a lower half of their own.
+    halves: Halves,
     /// The ids of all other names.
     index: Index,
     hasher: DefaultHashBuilder,
@@ -98,7 +102,13 @@ impl Table {
         if !self.dense.is_doubtful(number) {
             return None;
         }
-        self.index.find(number::hash(self.seed, number), |id| self.is_number(id, number))
+        match self.halves.find(number) {
+            Half::Free(_) => None,
+            Half::Taken(id) if self.is_number(id, number) => Some(id),
+            Half::Taken(_) | Half::Beyond => {
+                self.index.find(number::hash(self.seed, number), |id| self.is_number(id, number))
+            }
+        }
     }
 
     /// The number of `name`, a new one where it has none yet.
@@ -144,23 +154,108 @@ impl Table {
     }
 
     /// As [`Table::intern_number`] for each of `numbers`, whose ids go to `each`.
-    pub fn intern_numbers(&mut self, numbers: &[u64], mut each: impl FnMut(u32)) -> Result<(), Error> {
-        for numbers in numbers.chunks(AT_ONCE) {
-            // In a large table each look waits for memory, and these can wait together.
-            let sparse = numbers.iter().filter(|&&number| !self.dense.takes(number));
-            std::hint::black_box(
-                sparse.fold(0, |all, &number| all ^ self.index.touch(number::hash(self.seed, number))),
-            );
-            for &number in numbers {
+    pub fn intern_numbers(&mut self, mut numbers: &[u64], mut each: impl FnMut(u32)) -> Result<(), Error> {
+        let mut looks = 1;
+        while !numbers.is_empty() {
+            let first = self.len() as u32;
+            let new = self.intern_leading(numbers);
+            (first..).take(new).for_each(&mut each);
+            // Where the next one has to be looked for, so may those after it.
+            looks = if new > 0 { 1 } else { (2 * looks).min(AT_ONCE) };
+            let some;
+            (some, numbers) = numbers[new..].split_at(looks.min(numbers.len() - new));
+            if looks > 1 {
+                self.touch(some);
+            }
+            for &number in some {
                 each(self.intern_number(number)?);
             }
         }
         Ok(())
     }
 
+    /// Adds the numbers up to the first one that may be known; says how many they are.
+    #[inline]
+    fn intern_leading(&mut self, numbers: &[u64]) -> usize {
+        let (start, room) = (self.len() as u32, (u32::MAX - 1) as usize - self.len());
+        let new = self.halves.insert_leading(
+            &numbers[..numbers.len().min(room)],
+            self.dense.end()..TOO_LONG,
+            start,
+        );
+        if let Some(&least) = numbers[..new].iter().min() {
+            self.dense.note_others(least, new as u32);
+            self.settle();
+            self.entries.extend(numbers[..new].iter().map(|&number| Entry::number(number)));
+        }
+        new
+    }
+
+    /// Has the places of `numbers` at hand: in a large table each look waits for memory, and these can wait together.
+    fn touch(&self, numbers: &[u64]) {
+        let sparse = numbers.iter().filter(|&&number| !self.dense.takes(number));
+        std::hint::black_box(
+            sparse.fold(0, |all, &number| all ^ self.index.touch(number::hash(self.seed, number))),
+        );
+    }
+
+    /// The number of the first of `count` names that are `first` and the numbers after it, where they are all new and known
+    /// to be so without looking for them one by one. Else nothing changes.
+    #[inline]
+    pub fn intern_new(&mut self, first: u64, count: u32) -> Option<u32> {
+        let last = first.checked_add(u64::from(count.checked_sub(1)?)).filter(|&last| last < TOO_LONG)?;
+        let id = self.next_id().ok()?;
+        id.checked_add(count).filter(|&end| end < u32::MAX)?;
+        if !self.dense.insert_run(first, count, id) {
+            if first < self.dense.end() {
+                return None;
+            }
+            self.grow_halves(last, count);
+            if !self.halves.insert_run(first, count, id) {
+                return None;
+            }
+            self.dense.note_others(first, count);
+        }
+        self.settle();
+        self.entries.extend((first..=last).map(Entry::number));
+        Some(id)
+    }
+
+    /// Makes the column of lower halves longer, if it should be for `count` more numbers up to `last`.
+    #[inline]
+    fn grow_halves(&mut self, last: u64, count: u32) {
+        if self.halves.should_grow(last, self.dense.count() + u64::from(count)) {
+            self.enter_halves(last);
+        }
+    }
+
+    #[cold]
+    fn enter_halves(&mut self, last: u64) {
+        let new = self.halves.grow(last);
+        for (entry, id) in self.entries.iter().zip(0..) {
+            if let Some(number) = entry.get().map_or_else(|range| number(&self.text[range]), Some) {
+                self.halves.enter(number, id, &new);
+            }
+        }
+    }
+
     /// The number of a name that is too large a number for a column of them.
     #[inline]
     fn intern_sparse(&mut self, number: u64, id: u32) -> u32 {
+        self.grow_halves(number, 1);
+        match self.halves.find(number) {
+            Half::Free(at) => {
+                self.halves.insert(at, id);
+                self.dense.note_others(number, 1);
+                self.push_number(number);
+                id
+            }
+            Half::Taken(known) if self.is_number(known, number) => known,
+            Half::Taken(_) | Half::Beyond => self.intern_by_hash(number, id),
+        }
+    }
+
+    fn intern_by_hash(&mut self, number: u64, id: u32) -> u32 {
         if self.seed == 0 {
             self.seed = self.hasher.hash_one(0_u8) | 1;
         }
@@ -168,7 +263,7 @@ impl Table {
         let hash = number::hash(self.seed, number);
         let known = index.find_or_insert(hash, id, |id| is_number(entries, text, id, number));
         if known == id {
-            self.dense.note_other(number);
+            self.dense.note_others(number, 1);
             self.push_number(number);
         }
         known
@@ -186,15 +281,21 @@ impl Table {
         let names = names.min(MOST_EXPECTED);
         self.entries.reserve_exact(names.saturating_sub(self.len()));
         self.dense.expect(names);
+        self.halves.expect(names);
         self.index.expect(names);
     }
 
     #[inline]
     fn push_number(&mut self, number: u64) {
+        self.settle();
+        self.entries.push(Entry::number(number));
+    }
+
+    #[inline]
+    fn settle(&mut self) {
         if self.spelled.is_there() {
             self.spelled.settle(&mut self.entries, &mut self.text);
         }
-        self.entries.push(Entry::number(number));
     }
 
     #[inline]
@@ -286,89 +387,4 @@ impl Names {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_numbered_in_order_of_first_appearance() {
-        let mut table = Table::default();
-        let ids: Vec<u32> =
-            ["b", "a", "", "b", "", "c"].iter().map(|name| table.intern(name).unwrap()).collect();
-        assert_eq!(ids, [0, 1, 2, 0, 2, 3]);
-        assert_eq!(table.iter().collect::<Vec<_>>(), ["b", "a", "", "c"]);
-        assert_eq!(table.find("c"), Some(3));
-        assert_eq!(table.find("d"), None);
-    }
-
-    #[test]
-    fn numbers_are_names_like_any_other() {
-        // Dense, sparse, and sparse ones that become dense; not canonical; too long to be a number; not a number.
-        let mut names: Vec<String> =
-            ["00", "01", "+1", "", "1x", "9999999999999999999", "18446744073709551616"]
-                .map(String::from)
-                .to_vec();
-        names.extend([u64::MAX, 1 << 40, 700, 300, 130, 65, 0].map(|number| number.to_string()));
-        names.extend((0..1000_u64).map(|number| number.to_string()));
-        names.extend((0..1000_u64).map(|number| (number * 12_345_678_901).to_string()));
-        let (mut table, mut naive) = (Table::default(), Vec::<&str>::new());
-        for (i, name) in names.iter().chain(&names).enumerate() {
-            let expected = naive.iter().position(|known| known == name);
-            assert_eq!(table.find(name), expected.map(|id| id as u32));
-            let id = match name.parse::<u64>() {
-                Ok(number) if number.to_string() == *name && i % 2 == 0 => table.intern_number(number),
-                _ => table.intern(name),
-            };
-            assert_eq!(id.unwrap() as usize, expected.unwrap_or(naive.len()));
-            if expected.is_none() {
-                naive.push(name);
-            }
-            // Asking for names now and then must not change what comes later.
-            if i % 7 == 0 {
-                let asked = i * 31 % naive.len();
-                assert_eq!(table.get(asked as u32), naive[asked]);
-            }
-        }
-        assert!(table.iter().eq(naive));
-    }
-
-    #[test]
-    fn numbers_together_are_numbers_one_by_one() {
-        let spread = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (number % 40);
-        let numbers: Vec<u64> = (0..500).map(spread).chain(0..300).chain((100..700).map(spread)).collect();
-        let (mut one_by_one, mut together, mut absorbed) =
-            (Table::default(), Table::default(), Table::default());
-        together.expect(400);
-        let mut ids = Vec::new();
-        for numbers in numbers.chunks(77) {
-            let expected: Vec<u32> = numbers.iter().map(|&n| one_by_one.intern_number(n).unwrap()).collect();
-            let mut seen = Vec::new();
-            together.intern_numbers(numbers, |id| seen.push(id)).unwrap();
-            assert_eq!(seen, expected);
-            // A text between them, in both tables.
-            let text = format!("x{}", numbers[0]);
-            assert_eq!(one_by_one.intern(&text).unwrap(), together.intern(&text).unwrap());
-            absorbed.absorb(&one_by_one, &mut ids).unwrap();
-        }
-        assert!(together.iter().eq(one_by_one.iter()) && absorbed.iter().eq(one_by_one.iter()));
-        assert!(ids.into_iter().eq(0..one_by_one.len() as u32));
-        let mut texts = 0;
-        for id in 0..together.len() as u32 {
-            match together.clone().kept(id) {
-                Name::Number(number) => assert_eq!(number.to_string(), together.get(id)),
-                Name::Text(text) => {
-                    texts += usize::from(text.starts_with('x'));
-                    assert_eq!(text, together.get(id));
-                }
-            }
-        }
-        assert_eq!(texts, numbers.chunks(77).len());
-    }
-
-    #[test]
-    fn a_name_beyond_the_limit_is_refused() {
-        let mut table = Table::default();
-        assert!(table.intern(&"x".repeat(MAX_NAME_BYTES)).is_ok());
-        let error = table.intern(&"y".repeat(MAX_NAME_BYTES + 1)).unwrap_err();
-        assert!(matches!(error, Error::NameTooLong { bytes } if bytes == MAX_NAME_BYTES + 1));
-    }
-}
+mod tests;

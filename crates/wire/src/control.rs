@@ -29,6 +29,15 @@ pub(crate) mod target {
 /// The number of hits from which on they are counted in their own stream.
 pub(crate) const MANY_HITS: u32 = 4;
 
+/// A byte that has no meaning.
+pub(crate) const NONE: u8 = u8::MAX;
+
+/// The hits of a control byte; more than [`MANY_HITS`] for a byte that has no meaning.
+#[inline]
+pub(crate) fn hits(byte: u8) -> u8 {
+    byte / 48
+}
+
 /// A control byte taken apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Control {
@@ -72,9 +81,13 @@ mod tests {
     fn every_byte_is_what_it_says_or_nothing() {
         for byte in 0..=u8::MAX {
             match Control::from_byte(byte) {
-                Some(control) => assert_eq!(control.byte(), byte),
-                None => assert!(byte >= 5 * 48),
+                Some(control) => {
+                    assert_eq!(control.byte(), byte);
+                    assert_eq!(control.hits, hits(byte));
+                }
+                None => assert!(byte >= 5 * 48 && u32::from(hits(byte)) > MANY_HITS),
             }
         }
+        assert_eq!(Control::from_byte(NONE), None);
     }
 }

@@ -1,12 +1,13 @@
 //! The decoder: a block in, columns out.
 
 use crate::chunk::Codec;
-use crate::control::{self, Control, MANY_HITS};
+use crate::control;
 use crate::cycle::{Round, Rows};
 use crate::group::{GROUP, GroupReader};
 use crate::lane::{LANES, Lane};
 use crate::name::NameReader;
 use crate::predict::{Predictor, THREADS, Thread};
+use crate::streams::Streams;
 use crate::value::{Value, ValueDecoder, ValueSink};
 use crate::varint::Input;
 use crate::{Chunk, Damaged, MAX_EVENTS, MAX_NAMES, Op, SPACES, Space};
@@ -118,8 +119,8 @@ impl Decoder {
         }
         self.predictor.reset(block.base);
 
-        let mut streams = Streams::new(block);
-        let mut hits = if count == 0 { 0 } else { streams.next_control()? };
+        let mut streams = Streams::new(|lane| block.lanes[lane as usize]);
+        let mut hits = streams.hits()?;
         let (mut start, mut rounds) = (0, [const { 0..0 }; THREADS]);
         while start < count {
             let (thread, length) = streams.run().ok_or(Damaged("a run of a thread is cut short"))?;
@@ -141,25 +142,31 @@ impl Decoder {
             };
             let mut done = 0;
             while done < length {
+                if self.predictor.is_at_end(&state) {
+                    let part = &mut rows.part(done..length);
+                    done += self.predictor.go_straight(&mut state, &mut streams, part, &mut hits);
+                }
                 let predicted = hits.min(length - done);
-                let found =
-                    self.predictor.follow_all(&mut state, &mut rows.part(done..done + predicted), last);
-                last = Round::default();
-                hits -= predicted;
-                done += predicted;
-                *round = found.map_or(0..0, |period| start + done - period..start + done);
+                if predicted > 0 {
+                    let found =
+                        self.predictor.follow_all(&mut state, &mut rows.part(done..done + predicted), last);
+                    last = Round::default();
+                    hits -= predicted;
+                    done += predicted;
+                    *round = found.map_or(0..0, |period| start + done - period..start + done);
+                }
                 if done < length {
-                    let (op, target, site) =
-                        self.other(&mut state, &mut streams).ok_or(Damaged("an event makes no sense"))?;
-                    (rows.ops[done], rows.targets[done], rows.sites[done]) = (op, target, site);
+                    let event = self.other(&mut state, &mut streams);
+                    (rows.ops[done], rows.targets[done], rows.sites[done]) =
+                        event.ok_or(Damaged("an event makes no sense"))?;
                     done += 1;
-                    hits = streams.next_control()?;
+                    hits = streams.hits()?;
                 }
             }
             self.predictor.suspend(thread, state);
             start = end;
         }
-        if hits == 0 && streams.are_read() {
+        if hits == 0 && streams.are_read(count) {
             Ok(())
         } else {
             Err(Damaged("a block has more bytes than events"))
@@ -169,7 +176,7 @@ impl Decoder {
     /// An event that is as its control byte says.
     #[inline]
     fn other(&mut self, thread: &mut Thread, streams: &mut Streams<'_>) -> Option<(Op, u32, u32)> {
-        let control = streams.pending.take()?;
+        let control = streams.control()?;
         let [first, second] = self.predictor.sites(thread);
         let site = match control.site {
             control::site::FIRST => first,
@@ -245,61 +252,4 @@ fn packed_values(
         reader.values(&mut input, ops, sink).ok_or(Damaged("a group of values makes no sense"))?;
     }
     if input.is_empty() { Ok(()) } else { Err(Damaged("there are more values than events")) }
-}
-
-/// The streams that events are read from.
-struct Streams<'b> {
-    threads: Input<'b>,
-    control: Input<'b>,
-    hits: Input<'b>,
-    ops: Input<'b>,
-    sites: Input<'b>,
-    targets: Input<'b>,
-    /// The control byte of the next event that is not as predicted.
-    pending: Option<Control>,
-}
-
-impl<'b> Streams<'b> {
-    fn new(block: &Block<'b>) -> Streams<'b> {
-        Streams {
-            threads: block.input(Lane::Threads),
-            control: block.input(Lane::Control),
-            hits: block.input(Lane::Hits),
-            ops: block.input(Lane::Ops),
-            sites: block.input(Lane::Sites),
-            targets: block.input(Lane::Targets),
-            pending: None,
-        }
-    }
-
-    /// Reads a control byte and says how many events before its own are as predicted: after the last one, none is
-    /// left, or the block ends before.
-    #[inline]
-    fn next_control(&mut self) -> Result<usize, Damaged> {
-        if self.control.is_empty() {
-            return Ok(0);
-        }
-        let control = self.control.byte().and_then(Control::from_byte);
-        let control = control.ok_or(Damaged("a control byte has no meaning"))?;
-        self.pending = Some(control);
-        let hits = u32::from(control.hits);
-        if hits < MANY_HITS {
-            return Ok(hits as usize);
-        }
-        let more = self.hits.length().ok_or(Damaged("a count of events is cut short"))?;
-        more.checked_add(MANY_HITS as usize).ok_or(Damaged("a count of events is too large"))
-    }
-
-    fn run(&mut self) -> Option<(u32, usize)> {
-        let first = self.threads.number()?;
-        let short = (first & 7) as usize;
-        let more = if short == 7 { self.threads.length()? } else { 0 };
-        Some((u32::try_from(first >> 3).ok()?, short.checked_add(more)?.checked_add(1)?))
-    }
-
-    fn are_read(&self) -> bool {
-        [self.threads, self.control, self.hits, self.ops, self.sites, self.targets]
-            .iter()
-            .all(Input::is_empty)
-    }
 }

@@ -28,6 +28,8 @@ mod op;
 mod plan;
 mod predict;
 pub mod ring;
+mod straight;
+mod streams;
 mod value;
 mod varint;
 

@@ -9,9 +9,14 @@
 //! Entries of different spaces share the stream. Only the order within a space matters, so that a run of names in
 //! one space goes on while names of another are written.
 
+mod quick;
+mod read;
+
 use crate::lane::{Lane, Lanes};
-use crate::varint::{Input, MAX_BYTES, unzigzag, zigzag};
-use crate::{Damaged, MAX_NAME_BYTES, SPACES, Space};
+use crate::varint::{MAX_BYTES, zigzag};
+use crate::{SPACES, Space};
+
+pub use read::NameReader;
 
 /// The longest stem that is remembered whole; of a longer one only so much can be shared.
 const STEM_BYTES: usize = 255;
@@ -263,135 +268,4 @@ impl NameEncoder {
             }
         }
     }
-}
-
-/// Reads names.
-#[derive(Clone, Debug)]
-pub struct NameReader<'b> {
-    input: Input<'b>,
-    states: [State; SPACES],
-    space: Space,
-    run: u64,
-    left: usize,
-}
-
-impl<'b> NameReader<'b> {
-    /// The names of a block that says it has `count` of them.
-    pub(crate) fn new(stream: &'b [u8], count: usize) -> NameReader<'b> {
-        let states = [State::START; SPACES];
-        NameReader { input: Input::new(stream), states, space: Space::Thread, run: 0, left: count }
-    }
-
-    /// The next name and its space; in each space names come in order of their ids.
-    #[inline]
-    pub fn next_name(&mut self) -> Result<Option<(Space, Name<'_>)>, Damaged> {
-        if self.run == 0 && self.input.is_empty() {
-            return if self.left == 0 { Ok(None) } else { Err(Damaged("names are missing")) };
-        }
-        self.left = self.left.checked_sub(1).ok_or(Damaged("there are more names than announced"))?;
-        let entry = self.entry().ok_or(Damaged("a name makes no sense"))?;
-        let state = &self.states[self.space as usize];
-        let name = match entry {
-            Entry::Numbered => Name { shared: state.stem(), rest: &[], number: Some(state.value()) },
-            Entry::Stem { shared, rest, numbered } => Name {
-                shared: state.stem().get(..shared).unwrap_or_default(),
-                rest,
-                number: numbered.then(|| state.value()),
-            },
-        };
-        Ok(Some((self.space, name)))
-    }
-
-    /// As [`NameReader::next_name`], with how many names are left out that follow in this space: each is the one before
-    /// with its number plus one.
-    #[inline]
-    pub fn next_run(&mut self) -> Result<Option<(Space, Name<'_>, u32)>, Damaged> {
-        if self.run == 0 && self.input.is_empty() {
-            return if self.left == 0 { Ok(None) } else { Err(Damaged("names are missing")) };
-        }
-        self.left = self.left.checked_sub(1).ok_or(Damaged("there are more names than announced"))?;
-        let entry = self.entry().ok_or(Damaged("a name makes no sense"))?;
-        let state = &mut self.states[self.space as usize];
-        let number = state.value();
-        // The lower half starts anew after the largest, and what is not announced is refused when its turn comes.
-        let more = self.run.min(self.left as u64).min(u64::from(u32::MAX - state.low)) as u32;
-        if more > 0 {
-            self.run -= u64::from(more);
-            self.left -= more as usize;
-            state.set_lower(state.low + more);
-        }
-        let stem = state.stem();
-        let name = match entry {
-            Entry::Numbered => Name { shared: stem, rest: &[], number: Some(number) },
-            Entry::Stem { shared, rest, numbered } => Name {
-                shared: stem.get(..shared).unwrap_or_default(),
-                rest,
-                number: numbered.then_some(number),
-            },
-        };
-        Ok(Some((self.space, name, more)))
-    }
-
-    #[inline]
-    fn entry(&mut self) -> Option<Entry<'b>> {
-        if self.run == 0 {
-            let mut tag = self.input.byte()?;
-            if let Some(space) = tag.checked_sub(tag::SPACE) {
-                self.space = Space::from_code(space)?;
-                tag = self.input.byte()?;
-            }
-            match tag {
-                0..40 => return self.number(tag / 4, tag % 4),
-                tag::RUN..tag::LONG_RUN => self.run = u64::from(tag - tag::RUN) + 1,
-                tag::LONG_RUN => self.run = self.input.number()?,
-                tag::NUMBERED | tag::PLAIN => return self.stem(tag == tag::NUMBERED),
-                _ => return None,
-            }
-        }
-        self.run = self.run.checked_sub(1)?;
-        let state = self.states.get_mut(self.space as usize).filter(|state| state.whole)?;
-        state.set_lower(state.low.wrapping_add(1));
-        Some(Entry::Numbered)
-    }
-
-    fn number(&mut self, above: u8, below: u8) -> Option<Entry<'b>> {
-        let state = self.states.get_mut(self.space as usize).filter(|state| state.whole)?;
-        let (place, high) = match above {
-            upper::LARGEST => (RECENT - 1, state.largest.wrapping_add(1)),
-            upper::STEP => {
-                let high = i64::from(state.recent[0]).checked_add(self.input.step()?)?;
-                (RECENT - 1, u32::try_from(high).ok()?)
-            }
-            place => (usize::from(place), *state.recent.get(usize::from(place))?),
-        };
-        state.set_upper(place, high);
-        let low = match below {
-            lower::NEXT => state.low.wrapping_add(1),
-            lower::LARGEST => state.largest.wrapping_add(1),
-            lower::WHOLE => self.input.small()?,
-            _ => u32::try_from(i64::from(state.low).checked_add(unzigzag(self.input.number()?))?).ok()?,
-        };
-        state.set_lower(low);
-        Some(Entry::Numbered)
-    }
-
-    fn stem(&mut self, numbered: bool) -> Option<Entry<'b>> {
-        let state = self.states.get_mut(self.space as usize)?;
-        let (shared, length) = (self.input.length()?, self.input.length()?);
-        if shared > usize::from(state.kept) || length > MAX_NAME_BYTES {
-            return None;
-        }
-        let rest = self.input.take(length)?;
-        state.set_stem(shared, rest);
-        if numbered {
-            state.set_number(self.input.number()?);
-        }
-        Some(Entry::Stem { shared, rest, numbered })
-    }
-}
-
-/// What an entry of the stream names; the number is in the state of its space.
-enum Entry<'b> {
-    Numbered,
-    Stem { shared: usize, rest: &'b [u8], numbered: bool },
 }

@@ -110,6 +110,19 @@ impl Op {
     /// Where the operation's target is named; none where it has no target.
     #[inline]
     pub fn space(self) -> Option<Space> {
+        // From a table, not by a jump: which operation comes next is hard to foresee.
+        const SPACES: [Option<Space>; 32] = {
+            let (mut spaces, mut i) = ([None; 32], 0);
+            while i < Op::ALL.len() {
+                spaces[i] = Op::ALL[i].space_of_target();
+                i += 1;
+            }
+            spaces
+        };
+        SPACES[self as usize % 32]
+    }
+
+    const fn space_of_target(self) -> Option<Space> {
         match self {
             Op::Read | Op::Write | Op::AtomicRead | Op::AtomicWrite | Op::Update | Op::Alloc | Op::Free => {
                 Some(Space::Variable)

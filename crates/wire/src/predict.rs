@@ -10,7 +10,7 @@ use crate::{Op, SPACES, Space};
 const PLACES: usize = 1 << 12;
 pub(crate) const THREADS: usize = 1 << 8;
 const FOLLOWERS: usize = 1 << 12;
-const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// Stands for the space of operations without a target, so that they need no branch: no target is a text.
 const NO_SPACE: u8 = Space::Text as u8;
@@ -65,9 +65,9 @@ impl Place {
 /// Where a thread is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Thread {
-    key: u32,
+    pub(crate) key: u32,
     pub(crate) site: u32,
-    op: Op,
+    pub(crate) op: Op,
     /// Its last target in each space.
     targets: [u32; SPACES],
 }
@@ -96,7 +96,7 @@ impl Thread {
     }
 
     #[inline]
-    fn aim(&mut self, op: Op, space: u8, target: u32) {
+    pub(crate) fn aim(&mut self, op: Op, space: u8, target: u32) {
         self.op = op;
         self.targets[space as usize % SPACES] = target;
     }
@@ -151,9 +151,9 @@ pub(crate) struct Predictor {
     pub(crate) places: [Place; PLACES],
     threads: [Thread; THREADS],
     /// The target that came after each target of a thread, at places not seen before.
-    followers: [u32; FOLLOWERS],
+    pub(crate) followers: [u32; FOLLOWERS],
     /// The first id of each space that no event has used.
-    fresh: [u32; SPACES],
+    pub(crate) fresh: [u32; SPACES],
 }
 
 impl Predictor {
@@ -221,8 +221,12 @@ impl Predictor {
         (thread.key, thread.site) = (key, site);
         let slot = slot(key);
         let place = &self.places[slot];
-        let known = place.key == key;
-        Arrival { slot, key, known, op: if known { place.op } else { thread.op } }
+        // A branch, so that at new places nobody waits for the table.
+        if place.key == key {
+            Arrival { slot, key, known: true, op: place.op }
+        } else {
+            Arrival { slot, key, known: false, op: thread.op }
+        }
     }
 
     /// What `op` is expected to be done to, in `space`.
@@ -304,7 +308,7 @@ impl Predictor {
     }
 
     #[inline]
-    fn note(&mut self, space: u8, id: u32) {
+    pub(crate) fn note(&mut self, space: u8, id: u32) {
         let fresh = &mut self.fresh[space as usize % SPACES];
         if *fresh == id {
             *fresh = fresh.wrapping_add(1);
@@ -314,11 +318,13 @@ impl Predictor {
 
 /// The key of the place `site` reached from `before`; never that of [`NOWHERE`].
 ///
-/// Where sites follow one after another, as in straight code, keys are multiples of the golden ratio, whose upper bits are far
-/// apart: so such places do not share entries before the table is full.
+/// Where sites follow one after another, as in straight code, so do their entries: such places do not share entries before the
+/// table is full, and are next to each other in memory. Other places are anywhere.
 #[inline]
 pub(crate) fn key(before: u32, site: u32) -> u32 {
-    before.wrapping_mul(0x184B_AF46).wrapping_add(site.wrapping_mul(0x85EB_CA6B)) | 1
+    let in_order = site << 20 | (site >> 11 & 0xF_FFFE);
+    let jump = site.wrapping_sub(before).wrapping_sub(1);
+    in_order.wrapping_add(jump.wrapping_mul(0x9E37_79B9)) | 1
 }
 
 #[inline]
@@ -327,6 +333,6 @@ pub(crate) fn slot(key: u32) -> usize {
 }
 
 #[inline]
-fn follower(space: u8, target: u32) -> usize {
-    target.wrapping_mul(8).wrapping_add(u32::from(space)) as usize % FOLLOWERS
+pub(crate) fn follower(space: u8, target: u32) -> usize {
+    target.wrapping_add(u32::from(space) << 9) as usize % FOLLOWERS
 }

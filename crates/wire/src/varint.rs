@@ -3,6 +3,8 @@
 //! The first byte is the number itself below 192; from 192 it starts a two-byte form; from 240 it counts the bytes
 //! that follow, low byte first. Eight first bytes remain: each stream may use them as escapes.
 
+use core::hint::select_unpredictable;
+
 use crate::bits::PADDING;
 
 /// The most bytes a number takes.
@@ -62,6 +64,12 @@ impl<'b> Input<'b> {
         self.bytes.is_empty()
     }
 
+    /// The next byte, which is not taken.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<u8> {
+        self.bytes.first().copied()
+    }
+
     #[inline]
     pub(crate) fn byte(&mut self) -> Option<u8> {
         let (&byte, rest) = self.bytes.split_first()?;
@@ -114,6 +122,38 @@ impl<'b> Input<'b> {
         let counted = self.take((first - COUNTED) as usize + 1)?;
         bytes.get_mut(..counted.len())?.copy_from_slice(counted);
         Some(u64::from_le_bytes(bytes))
+    }
+
+    /// What the next number is if it is one, and how many bytes it takes; nothing where it does not fit 32 bits for certain.
+    /// Where the input ends before, it says that it takes more bytes than there are.
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<(u32, usize)> {
+        let word = match self.bytes.first_chunk() {
+            Some(&bytes) => u64::from_le_bytes(bytes),
+            None => self.last_word(),
+        };
+        let (first, rest) = (word & 0xFF, word >> 8);
+        if first >= COUNTED {
+            let count = first - COUNTED + 1;
+            return (count <= 4).then(|| ((rest & ((1 << (8 * count)) - 1)) as u32, 1 + count as usize));
+        }
+        let two = TWO.wrapping_add(first.wrapping_sub(TWO) << 8 | rest & 0xFF) as u32;
+        let long = first >= TWO;
+        Some((select_unpredictable(long, two, first as u32), 1 + usize::from(long)))
+    }
+
+    #[cold]
+    fn last_word(&self) -> u64 {
+        let mut word = [0; 8];
+        word.iter_mut().zip(self.bytes).for_each(|(to, from)| *to = *from);
+        u64::from_le_bytes(word)
+    }
+
+    /// Passes over `count` bytes, if there are so many.
+    #[inline]
+    pub(crate) fn skip(&mut self, count: usize) -> Option<()> {
+        self.bytes = self.bytes.get(count..)?;
+        Some(())
     }
 
     /// A number that must fit 32 bits.
@@ -171,7 +211,15 @@ mod tests {
         let mut input = Input::new(&bytes[..length]);
         assert_eq!(input.number(), Some(value));
         assert!(input.is_empty());
+        for more in 0..9 {
+            let mut longer = [7; MAX_BYTES + 9];
+            longer[..length].copy_from_slice(&bytes[..length]);
+            let input = Input::new(&longer[..length + more]);
+            assert_eq!(input.peek(), u32::try_from(value).ok().map(|value| (value, length)));
+        }
         for cut in 0..length {
+            let mut input = Input::new(&bytes[..cut]);
+            assert_eq!(input.peek().and_then(|(_, length)| input.skip(length)), None);
             assert_eq!(Input::new(&bytes[..cut]).number(), None);
         }
         assert_eq!(zigzag(unzigzag(value)), value);

@@ -1,5 +1,7 @@
 //! The names of a file, and which id of the builder each stands for.
 
+use std::ops::Range;
+
 use reweave_trace::{Builder, Error, Kind, Value, ValueId};
 use reweave_wire::{Block, Damaged, Name, SPACES, Space};
 
@@ -16,12 +18,12 @@ pub(super) struct Ids {
     /// The values that are not numbers, in order of their ids.
     texts: Vec<ValueId>,
     scratch: Vec<u8>,
-    /// By space, numbers that are still to be added.
-    numbers: [Vec<u64>; SPACES],
+    /// Numbers that are about to be added.
+    numbers: Vec<u64>,
 }
 
-/// From how many numbers on they are added: so many stay in cache.
-const AT_ONCE: usize = 1 << 12;
+/// How many numbers are added together: so many stay in cache.
+const AT_ONCE: usize = 1 << 10;
 
 /// Why the names of a block were refused.
 pub(super) enum Refused {
@@ -50,24 +52,26 @@ impl Ids {
         if *block.base() != self.counts {
             return Err(Refused::Damaged(Damaged("a block counts names otherwise than those before it")));
         }
+        self.numbers.resize(AT_ONCE, 0);
         let mut names = block.names();
-        while let Some((space, mut name, more)) = names.next_run().map_err(Refused::Damaged)? {
+        loop {
             // Addresses and the like, of which large traces are full, need not be spelled to be known.
-            if let (Some(number), true) = (number(&name), codes::named(space).is_some()) {
-                let numbers = &mut self.numbers[space as usize];
-                numbers.extend(number..=number.saturating_add(u64::from(more)));
-                if numbers.len() >= AT_ONCE {
-                    self.add_numbers(space, builder)?;
-                }
+            let (space, count) = names.numbers(&mut self.numbers);
+            self.add_numbers(space, count, builder)?;
+            if count > 0 {
                 continue;
             }
-            self.add_numbers(space, builder)?;
+            let Some((space, mut name, more)) = names.next_run().map_err(Refused::Damaged)? else { break };
+            if let (Some(number), Some(named)) = (number(&name), codes::named(space)) {
+                self.add_run(space, named, number, more, builder)?;
+                continue;
+            }
             for _ in 0..=more {
                 self.add_text(space, &name, builder)?;
                 name.number = name.number.map(|number| number.wrapping_add(1));
             }
         }
-        Space::ALL.iter().try_for_each(|&space| self.add_numbers(space, builder))
+        Ok(())
     }
 
     fn add_text(&mut self, space: Space, name: &Name<'_>, builder: &mut Builder) -> Result<(), Refused> {
@@ -80,13 +84,36 @@ impl Ids {
         check(*count)
     }
 
-    /// Adds the numbers of `space` that are waiting.
-    fn add_numbers(&mut self, space: Space, builder: &mut Builder) -> Result<(), Refused> {
-        let numbers = &mut self.numbers[space as usize];
+    /// Adds `number` and the `more` numbers after it.
+    fn add_run(
+        &mut self,
+        space: Space,
+        named: Option<reweave_trace::Space>,
+        number: u64,
+        more: u32,
+        builder: &mut Builder,
+    ) -> Result<(), Refused> {
+        if let Some(id) = builder.numbered_new(named, number, more + 1) {
+            note_run(&mut self.counts[space as usize], &mut self.tables[space as usize], id..id + more + 1);
+            return check(self.counts[space as usize]);
+        }
+        let mut numbers = number..=number.saturating_add(u64::from(more));
+        loop {
+            let room = self.numbers.iter_mut().zip(&mut numbers);
+            let count = room.map(|(room, number)| *room = number).count();
+            if count == 0 {
+                return Ok(());
+            }
+            self.add_numbers(space, count, builder)?;
+        }
+    }
+
+    /// Adds the first `count` of the numbers that are at hand.
+    fn add_numbers(&mut self, space: Space, count: usize, builder: &mut Builder) -> Result<(), Refused> {
+        let numbers = &self.numbers[..count];
         if let Some(named) = codes::named(space).filter(|_| !numbers.is_empty()) {
             let (count, table) = (&mut self.counts[space as usize], &mut self.tables[space as usize]);
             builder.numbered_all(named, numbers, |id| note(count, table, id)).map_err(Refused::Trace)?;
-            numbers.clear();
         }
         check(self.counts[space as usize])
     }
@@ -102,6 +129,16 @@ fn note(count: &mut u32, table: &mut Option<Vec<u32>>, id: u32) {
         table.push(id);
     }
     *count = count.saturating_add(1);
+}
+
+/// The names that are next in their space have these ids.
+#[inline]
+fn note_run(count: &mut u32, table: &mut Option<Vec<u32>>, ids: Range<u32>) {
+    if ids.start == *count && table.is_none() {
+        *count = count.saturating_add(ids.len() as u32);
+    } else {
+        ids.for_each(|id| note(count, table, id));
+    }
 }
 
 fn check(count: u32) -> Result<(), Refused> {

@@ -83,6 +83,12 @@ impl Dense {
         Some(*entry).filter(|&id| id != NONE)
     }
 
+    /// The first number that is too large to be here.
+    #[inline]
+    pub(super) fn end(&self) -> u64 {
+        self.ids.len() as u64
+    }
+
     /// Whether `number`, which is not here, may be elsewhere.
     #[inline]
     pub(super) fn is_doubtful(&self, number: u64) -> bool {
@@ -106,10 +112,38 @@ impl Dense {
         self.count += 1;
     }
 
-    /// Takes note that `number` is elsewhere.
+    /// The ids from `id` on stand for `count` numbers from `first` on, if they belong here and are new for certain.
     #[inline]
-    pub(super) fn note_other(&mut self, number: u64) {
+    pub(super) fn insert_run(&mut self, first: u64, count: u32, id: u32) -> bool {
+        let end = first.saturating_add(u64::from(count));
+        if end > (self.ids.len() as u64).max(2 * (self.count + u64::from(count)) + 66)
+            || self.is_doubtful(end)
+        {
+            return false;
+        }
+        let (start, end) = (first as usize, end as usize);
+        if end > self.ids.len() {
+            self.ids.resize(end.max(self.expected as usize), NONE);
+        }
+        let run = &mut self.ids[start..end];
+        if !run.iter().fold(true, |free, &id| free & (id == NONE)) {
+            return false;
+        }
+        run.iter_mut().zip(id..).for_each(|(entry, id)| *entry = id);
+        self.count += u64::from(count);
+        true
+    }
+
+    /// Takes note that `count` numbers from `number` on are elsewhere.
+    #[inline]
+    pub(super) fn note_others(&mut self, number: u64, count: u32) {
         self.least_other = Some(self.least_other.map_or(number, |least| least.min(number)));
-        self.count += 1;
+        self.count += u64::from(count);
+    }
+
+    /// How many numbers there are, here and elsewhere.
+    #[inline]
+    pub(super) fn count(&self) -> u64 {
+        self.count
     }
 }

@@ -1,0 +1,135 @@
+//! Events at places that are new, one after another: straight code, and traces in which each event has a site of its own.
+//!
+//! There nothing is predicted from the place: the site is the first unused one, the operation is the thread's last one, and
+//! the target is unused, or one of the thread's. So events are decoded without waiting for the table, and without branches
+//! where there is nothing to foresee. Whatever is not of this sort is left to the general way, and so is all that is wrong.
+
+use core::hint::select_unpredictable;
+
+use crate::control::{self, MANY_HITS};
+use crate::cycle::Rows;
+use crate::predict::{NONE, Place, Predictor, Thread, follower, key, slot};
+use crate::streams::Streams;
+use crate::varint::Input;
+use crate::{Op, SPACES, Space};
+
+impl Predictor {
+    /// Whether nothing has followed where `thread` is.
+    #[inline]
+    pub(crate) fn is_at_end(&self, thread: &Thread) -> bool {
+        let place = &self.places[slot(thread.key)];
+        place.key == thread.key && place.next[0] == NONE
+    }
+
+    /// Fills `rows` from the start with events at new places: the same as the general way for each. `thread` must be at an
+    /// end, and `hits` events are as predicted. Answers with how many there are.
+    pub(crate) fn go_straight(
+        &mut self,
+        state: &mut Thread,
+        streams: &mut Streams<'_>,
+        rows: &mut Rows<'_>,
+        hits: &mut usize,
+    ) -> usize {
+        // All that changes is at hand, and written back at the end.
+        let (mut thread, mut input, mut left) = (*state, Controls::new(streams), *hits);
+        let mut done = 0;
+        let columns = rows.ops.iter_mut().zip(&mut *rows.targets).zip(&mut *rows.sites);
+        for ((row_op, row_target), row_site) in columns {
+            let missed = left == 0;
+            let control = WAYS[usize::from(select_unpredictable(missed, input.byte(), 0))];
+            let more = input.hits_after(missed);
+            // Many hits are read elsewhere.
+            if control == ELSEWHERE || missed & (more >= MANY_HITS as usize) {
+                break;
+            }
+            let site = self.fresh(Space::Site);
+            let key = key(thread.site, site);
+            let Some(&op) = Op::ALL.get(usize::from(thread.op as u8 ^ control >> 2)) else { break };
+            let Some(space) = op.space() else { break };
+            if self.places[slot(key)].key == key {
+                break;
+            }
+            let Some(target) = self.new_target(&thread, &mut input.targets, space as u8, control & 3) else {
+                break;
+            };
+            self.pass_new(&mut thread, key, site, op, space as u8, target);
+            (*row_op, *row_target, *row_site) = (op, target, site);
+            input.at += usize::from(missed);
+            left = select_unpredictable(missed, more, left.wrapping_sub(1));
+            done += 1;
+        }
+        (*state, *hits) = (thread, left);
+        (streams.at, streams.targets) = (input.at, input.targets);
+        done
+    }
+
+    /// The target at a new place that is coded as `way`; nothing where it cannot be read here.
+    #[inline]
+    fn new_target(&self, thread: &Thread, targets: &mut Input<'_>, space: u8, way: u8) -> Option<u32> {
+        let (last, fresh) = (thread.last(space), self.fresh[space as usize % SPACES]);
+        let other = self.followers[follower(space, last)];
+        let given = way == control::target::GIVEN;
+        let (code, length) = targets.peek()?;
+        targets.skip(select_unpredictable(given, length, 0))?;
+        let target = select_unpredictable(given, fresh.wrapping_sub(code), fresh);
+        let target = select_unpredictable(way == control::target::LAST, last, target);
+        Some(select_unpredictable(way == control::target::OTHER, other, target))
+    }
+
+    /// Takes note of what `thread` did at a new place.
+    #[inline]
+    fn pass_new(&mut self, thread: &mut Thread, key: u32, site: u32, op: Op, space: u8, target: u32) {
+        self.places[slot(thread.key)].next[0] = site;
+        let last = thread.last(space);
+        self.followers[follower(space, last)] = target;
+        let same = target == last;
+        self.places[slot(key)] = Place { key, next: [NONE; 2], target, stride: 0, step: 0, op, space, same };
+        self.fresh[Space::Site as usize] = site.wrapping_add(1);
+        self.note(space, target);
+        (thread.key, thread.site) = (key, site);
+        thread.aim(op, space, target);
+    }
+}
+
+/// What a control byte says of an event at a new place: whether the operation takes turns, and how the target is found.
+const WAYS: [u8; 256] = {
+    let mut ways = [ELSEWHERE; 256];
+    let mut byte = 0;
+    while byte < 240 {
+        let (site, op) = (byte % 48 / 12, byte % 12 / 4);
+        // The site is new whether it is the predicted one or said to be so.
+        if (site == control::site::FIRST || site == control::site::FRESH) && op != control::op::GIVEN {
+            ways[byte as usize] = (op << 2) | (byte % 4);
+        }
+        byte += 1;
+    }
+    ways
+};
+
+/// It says something else.
+const ELSEWHERE: u8 = u8::MAX;
+
+/// The control bytes and targets of events that are not as predicted.
+struct Controls<'b> {
+    bytes: &'b [u8],
+    at: usize,
+    targets: Input<'b>,
+}
+
+impl<'b> Controls<'b> {
+    fn new(streams: &Streams<'b>) -> Controls<'b> {
+        Controls { bytes: streams.controls, at: streams.at, targets: streams.targets }
+    }
+
+    /// The next byte, or one without a meaning.
+    #[inline]
+    fn byte(&self) -> u8 {
+        self.bytes.get(self.at).copied().unwrap_or(control::NONE)
+    }
+
+    /// The hits of the next byte or, `later`, of the one after it.
+    #[inline]
+    fn hits_after(&self, later: bool) -> usize {
+        self.bytes.get(self.at + usize::from(later)).map_or(0, |&byte| usize::from(control::hits(byte)))
+    }
+}

@@ -121,7 +121,8 @@ impl Decoder {
 
         let mut streams = Streams::new(|lane| block.lanes[lane as usize]);
         let mut hits = streams.hits()?;
-        let (mut start, mut rounds) = (0, [const { 0..0 }; THREADS]);
+        let (mut start, mut rounds) = (0, [Round::default(); THREADS]);
+        let mut rows = Rows { ops, targets, sites };
         while start < count {
             let (thread, length) = streams.run().ok_or(Damaged("a run of a thread is cut short"))?;
             let end = start.checked_add(length).filter(|&end| end <= count);
@@ -129,42 +130,27 @@ impl Decoder {
             threads[start..end].fill(thread);
             let mut state = self.predictor.resume(thread);
             let round = &mut rounds[thread as usize % THREADS];
-            let (old_targets, targets) = targets.split_at_mut(start);
-            let (old_sites, sites) = sites.split_at_mut(start);
-            let mut last = Round {
-                targets: old_targets.get(round.clone()).unwrap_or_default(),
-                sites: old_sites.get(round.clone()).unwrap_or_default(),
-            };
-            let mut rows = Rows {
-                ops: &mut ops[start..end],
-                targets: &mut targets[..length],
-                sites: &mut sites[..length],
-            };
-            let mut done = 0;
-            while done < length {
+            while start < end {
                 if self.predictor.is_at_end(&state) {
-                    let part = &mut rows.part(done..length);
-                    done += self.predictor.go_straight(&mut state, &mut streams, part, &mut hits);
+                    let part = &mut rows.part(start..end);
+                    start += self.predictor.go_straight(&mut state, &mut streams, part, &mut hits);
                 }
-                let predicted = hits.min(length - done);
+                let predicted = hits.min(end - start);
                 if predicted > 0 {
-                    let found =
-                        self.predictor.follow_all(&mut state, &mut rows.part(done..done + predicted), last);
-                    last = Round::default();
+                    self.predictor.follow_all(&mut state, &mut rows, start..start + predicted, round);
                     hits -= predicted;
-                    done += predicted;
-                    *round = found.map_or(0..0, |period| start + done - period..start + done);
+                    start += predicted;
                 }
-                if done < length {
+                if start < end {
                     let event = self.other(&mut state, &mut streams);
-                    (rows.ops[done], rows.targets[done], rows.sites[done]) =
-                        event.ok_or(Damaged("an event makes no sense"))?;
-                    done += 1;
+                    let (op, target, site) = event.ok_or(Damaged("an event makes no sense"))?;
+                    round.pass(rows.sites, site);
+                    (rows.ops[start], rows.targets[start], rows.sites[start]) = (op, target, site);
+                    start += 1;
                     hits = streams.hits()?;
                 }
             }
             self.predictor.suspend(thread, state);
-            start = end;
         }
         if hits == 0 && streams.are_read(count) {
             Ok(())

@@ -25,6 +25,8 @@ pub(crate) struct Place {
     /// What `target` will change by: a step that was seen twice in a row, so that one jump costs one miss.
     pub(crate) stride: u32,
     pub(crate) step: u32,
+    /// The site, of which the key does not say everything.
+    pub(crate) site: u32,
     pub(crate) op: Op,
     /// The space of `target`, or [`NO_SPACE`].
     pub(crate) space: u8,
@@ -38,6 +40,7 @@ const NOWHERE: Place = Place {
     target: 0,
     stride: 0,
     step: 0,
+    site: 0,
     op: Op::Read,
     space: NO_SPACE,
     same: false,
@@ -52,7 +55,7 @@ impl Place {
 
     /// The operation found its target at `target`.
     #[inline]
-    fn step_to(&mut self, target: u32) -> u32 {
+    pub(crate) fn step_to(&mut self, target: u32) -> u32 {
         let step = target.wrapping_sub(self.target);
         if step == self.step {
             self.stride = step;
@@ -69,7 +72,7 @@ pub(crate) struct Thread {
     pub(crate) site: u32,
     pub(crate) op: Op,
     /// Its last target in each space.
-    targets: [u32; SPACES],
+    pub(crate) targets: [u32; SPACES],
 }
 
 /// The state of a thread before its first event in the block.
@@ -203,12 +206,6 @@ impl Predictor {
         self.fresh[space as usize]
     }
 
-    /// The first unused id of the space of the target of `place`.
-    #[inline]
-    pub(crate) fn fresh_of(&self, place: &Place) -> u32 {
-        self.fresh[place.space as usize % SPACES]
-    }
-
     /// Moves `thread` to `site`.
     #[inline]
     pub(crate) fn arrive(&mut self, thread: &mut Thread, site: u32) -> Arrival {
@@ -270,7 +267,8 @@ impl Predictor {
                 self.followers[follower(space, last)] = target;
             }
             let same = target == last;
-            *place = Place { key: arrival.key, next, target, stride: 0, step: 0, op, space, same };
+            let (key, site) = (arrival.key, thread.site);
+            *place = Place { key, next, target, stride: 0, step: 0, site, op, space, same };
             self.note(space, target);
         }
         thread.aim(op, space, target);

@@ -83,7 +83,8 @@ impl Predictor {
         let last = thread.last(space);
         self.followers[follower(space, last)] = target;
         let same = target == last;
-        self.places[slot(key)] = Place { key, next: [NONE; 2], target, stride: 0, step: 0, op, space, same };
+        self.places[slot(key)] =
+            Place { key, next: [NONE; 2], target, stride: 0, step: 0, site, op, space, same };
         self.fresh[Space::Site as usize] = site.wrapping_add(1);
         self.note(space, target);
         (thread.key, thread.site) = (key, site);

@@ -163,7 +163,7 @@ impl Bench {
     }
 
     fn build_ours(&self) -> Result<PathBuf> {
-        let compiler = |name: &str| format!("{}\n{name}", self.reweave.display());
+        let compiler = |name: &str| format!("{}\n{name}\n--reweave-front=tsan", self.reweave.display());
         self.build("ours", &compiler("cc"), &compiler("c++"), &[])
     }
 

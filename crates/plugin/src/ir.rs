@@ -176,9 +176,7 @@ impl Module {
             return (Value(known), Type(of));
         }
         let function = llvm!(LLVMAddFunction(self.raw, name.as_ptr(), of));
-        let unwinds = llvm!(LLVMGetEnumAttributeKindForName(c"nounwind".as_ptr(), 8));
-        let attribute = llvm!(LLVMCreateEnumAttribute(self.context(), unwinds, 0));
-        llvm!(LLVMAddAttributeAtIndex(function, llvm_sys::LLVMAttributeFunctionIndex, attribute));
+        Value(function).add_attribute(self, "nounwind");
         (Value(function), Type(of))
     }
 
@@ -406,6 +404,13 @@ impl Value {
         let kind = llvm!(LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()));
         let index = llvm_sys::LLVMAttributeFunctionIndex;
         kind != 0 && !llvm!(LLVMGetEnumAttributeAtIndex(self.0, index, kind)).is_null()
+    }
+
+    /// Gives a function an attribute.
+    pub(crate) fn add_attribute(self, module: &Module, name: &str) {
+        let kind = llvm!(LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()));
+        let attribute = llvm!(LLVMCreateEnumAttribute(module.context(), kind, 0));
+        llvm!(LLVMAddAttributeAtIndex(self.0, llvm_sys::LLVMAttributeFunctionIndex, attribute));
     }
 
     pub(crate) fn remove_attribute(self, name: &str) {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::common::{Compiler, GCC, Program, compile, compilers, reweave};
+use crate::common::{CLANG_22, Compiler, GCC, Program, compile, compilers, reweave};
 
 /// The findings of a document about the races in a trace.
 fn races(trace: &Path) -> Vec<Value> {
@@ -67,7 +67,8 @@ fn stacks_survive_jumps_handlers_recursion_and_calls_from_libraries() {
         // Too deep to be kept: what is told is a part, and says so.
         let deep = stack(&findings, "deep");
         // Optimised, it may be no recursion.
-        let whole = level == "-O2" && deep.ends_with(&["worker".to_owned()]);
+        let made_a_loop = level == "-O2" || level == "-O1" && compiler.c == CLANG_22.c;
+        let whole = made_a_loop && deep.ends_with(&["worker".to_owned()]);
         assert!(
             deep[0] == "touch" && (whole || deep.len() == 64 && deep[2] == "recurses"),
             "{level} {deep:?}"
@@ -142,7 +143,9 @@ fn stripped_programs_and_those_at_fixed_addresses_have_names_and_stacks() {
         let deepest = deepest.map(|stack| texts(&stack).len()).max();
         assert!(deepest >= Some(4), "{deepest:?}");
         for frame in findings.iter().flat_map(|finding| texts(&finding["stacks"][0])) {
-            assert!(frame.starts_with("program+0x") || frame.contains('['), "{frame}");
+            // The plugin's table names where something happens, in a stripped program, too.
+            let named = compiler.c == CLANG_22.c && frame.contains("stacks.c:");
+            assert!(named || frame.starts_with("program+0x") || frame.contains('['), "{frame}");
         }
     }
 }

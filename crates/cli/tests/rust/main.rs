@@ -1,0 +1,8 @@
+//! Projects of Rust, built, run and tested by `reweave cargo`.
+
+#[path = "../record/common.rs"]
+#[expect(dead_code, reason = "what compiles C is not needed here")]
+mod common;
+mod like_std;
+mod project;
+mod published;

@@ -115,7 +115,13 @@ pub(super) fn twin(symbol: &str) -> Option<Twin> {
     if !symbol.starts_with("_R") || !symbol.contains("3std") {
         return None;
     }
-    Some(match demangled(symbol).as_str() {
+    let path = demangled(symbol);
+    // What a thread leaves behind is dropped last of all; where its result is nothing, by the standard library itself.
+    if path.starts_with("<alloc::sync::Arc<std::thread::lifecycle::Packet<") && path.ends_with("::drop_slow")
+    {
+        return Some(Twin::Around(Some("__reweave_std_scope_thread_ends"), None));
+    }
+    Some(match path.as_str() {
         "<std::sys::sync::condvar::futex::Condvar>::wait" => Twin::Instead("__reweave_std_wait"),
         "<std::sys::sync::condvar::futex::Condvar>::wait_timeout" => {
             Twin::Instead("__reweave_std_wait_timeout")

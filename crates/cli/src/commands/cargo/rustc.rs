@@ -72,7 +72,8 @@ pub(super) fn ask() -> anyhow::Result<Compiler> {
 /// The flags for everything that ends up in the program, as cargo takes them: the user's own first.
 pub(super) fn flags(front: Front, files: &Files, own: &[String]) -> OsString {
     let mut flags: Vec<OsString> = own.iter().map(OsString::from).collect();
-    flags.extend(["--cfg=reweave", "--check-cfg=cfg(reweave)"].map(OsString::from));
+    // What is generic is compiled with the program, also where the standard library has it already.
+    flags.extend(["--cfg=reweave", "--check-cfg=cfg(reweave)", "-Zshare-generics=no"].map(OsString::from));
     match front {
         Front::Plugin => {
             let mut plugin = OsString::from("-Zllvm-plugins=");

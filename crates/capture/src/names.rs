@@ -202,7 +202,9 @@ impl Namer {
             StandIn::Channel if at > PIPES => format!("pipe {}", at - PIPES),
             StandIn::Channel => format!("events of descriptor {}", at.saturating_sub(BY_DESCRIPTOR)),
             StandIn::Descriptor => format!("descriptor {at}"),
+            StandIn::Parking if at == 0 => "right to go on of any thread".to_owned(),
             StandIn::Parking => format!("right to go on of thread {at}"),
+            StandIn::Scope if at == 0 => "scope of any thread".to_owned(),
             _ => format!("{kind} {}", self.address(memory, object, at)),
         };
         let id = self.builder.target(Kind::Read, &name)?;

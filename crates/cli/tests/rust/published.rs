@@ -65,7 +65,7 @@ fn traces(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn a_thread_pool_is_recorded_by_its_own_tests() {
-    let tests = ["--", "test_send", "test_name", "test_empty_pool", "test_clone", "test_multi_join"];
+    let tests = ["--", "test_send_shared_data", "test_multi_join", "test_active_count", "test_debug"];
     record_tests("threadpool", "1.8.1", "threadpool", &tests, "race,deadlock,uaf");
 }
 

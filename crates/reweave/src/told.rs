@@ -22,9 +22,9 @@ macro_rules! hooks {
                     if at == 0 {
                         return 0;
                     }
+                    type Function = extern "C" fn($(hooks!(@word $argument)),*) -> usize;
                     // SAFETY: the recorder's function of this name takes such arguments.
-                    let function: extern "C" fn($(hooks!(@word $argument)),*) -> usize =
-                        unsafe { std::mem::transmute(at) };
+                    let function = unsafe { std::mem::transmute::<usize, Function>(at) };
                     function($($argument),*)
                 }
             )*

@@ -11,7 +11,7 @@ use reweave_wire::Op;
 use crate::access::load;
 use crate::export::export;
 use crate::locks::Hold;
-use crate::meet::{self, once};
+use crate::meet::once;
 use crate::policy::Step;
 use crate::recording::{Inside, stands_for};
 use crate::rust::{

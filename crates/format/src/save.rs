@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{Cursor, Seek, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use reweave_trace::{Capabilities, ContextId, Event, Names, ThreadId, Trace, Value};
@@ -36,15 +37,13 @@ pub fn create(
 
 /// Writes every event of `trace`, skipped positions included, and finishes.
 pub fn write_trace(trace: &Trace, writer: &mut dyn TraceWriter) -> Result<(), Error> {
-    let mut changes = trace.context_changes().into_iter().peekable();
-    for id in trace.ids() {
-        while let Some((_, thread, context)) = changes.next_if(|change| change.0 <= id) {
-            writer.context(trace.names(), thread, context)?;
-        }
-        let values = trace.values(id);
-        let value = |id| trace.value(id);
-        writer.event(trace.names(), &trace.event(id), values.read.map(value), values.written.map(value))?;
+    let mut at = 0;
+    for (event, thread, context) in trace.context_changes() {
+        writer.events(trace, at..event.index())?;
+        at = event.index();
+        writer.context(trace.names(), thread, context)?;
     }
+    writer.events(trace, at..trace.len())?;
     writer.finish()
 }
 
@@ -108,6 +107,10 @@ impl TraceWriter for FileWriter {
         written: Option<Value<'_>>,
     ) -> Result<(), Error> {
         self.writer.event(names, event, read, written).map_err(|error| error.in_file(&self.path))
+    }
+
+    fn events(&mut self, trace: &Trace, range: Range<usize>) -> Result<(), Error> {
+        self.writer.events(trace, range).map_err(|error| error.in_file(&self.path))
     }
 
     fn context(&mut self, names: &Names, thread: ThreadId, context: ContextId) -> Result<(), Error> {

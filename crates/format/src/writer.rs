@@ -1,6 +1,8 @@
 //! What writers of every format have in common.
 
-use reweave_trace::{ContextId, Event, Names, ThreadId, Value};
+use std::ops::Range;
+
+use reweave_trace::{ContextId, Event, EventId, Names, ThreadId, Trace, Value};
 
 use crate::Error;
 
@@ -16,6 +18,16 @@ pub trait TraceWriter {
         read: Option<Value<'_>>,
         written: Option<Value<'_>>,
     ) -> Result<(), Error>;
+
+    /// Writes events of `trace`, as by [`TraceWriter::event`] for each.
+    fn events(&mut self, trace: &Trace, range: Range<usize>) -> Result<(), Error> {
+        for id in range.map(EventId::from_index) {
+            let values = trace.values(id);
+            let value = |id| trace.value(id);
+            self.event(trace.names(), &trace.event(id), values.read.map(value), values.written.map(value))?;
+        }
+        Ok(())
+    }
 
     /// The events of `thread` from now on are in `context`, which is among `names.contexts`. Formats that have no place for
     /// that pass over it.

@@ -1,5 +1,6 @@
 //! The builder: events in, a well-formed trace out.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::context::Calling;
@@ -155,12 +156,13 @@ impl Builder {
         self.table(space).intern_number(number)
     }
 
-    /// As [`Builder::numbered`] for each of `numbers`, which is quicker; their ids go to `each`.
+    /// As [`Builder::numbered`] for each of `numbers`, which is quicker; their ids go to `each`, several at once
+    /// where they follow each other.
     pub fn numbered_all(
         &mut self,
         space: Option<Space>,
         numbers: &[u64],
-        each: impl FnMut(u32),
+        each: impl FnMut(Range<u32>),
     ) -> Result<(), Error> {
         self.table(space).intern_numbers(numbers, each)
     }

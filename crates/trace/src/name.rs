@@ -6,6 +6,7 @@ mod index;
 mod number;
 
 use std::hash::{BuildHasher, Hasher};
+use std::ops::Range;
 
 use hashbrown::DefaultHashBuilder;
 
@@ -153,13 +154,19 @@ impl Table {
         Ok(id)
     }
 
-    /// As [`Table::intern_number`] for each of `numbers`, whose ids go to `each`.
-    pub fn intern_numbers(&mut self, mut numbers: &[u64], mut each: impl FnMut(u32)) -> Result<(), Error> {
+    /// As [`Table::intern_number`] for each of `numbers`, whose ids go to `each`, several at once where they follow each other.
+    pub fn intern_numbers(
+        &mut self,
+        mut numbers: &[u64],
+        mut each: impl FnMut(Range<u32>),
+    ) -> Result<(), Error> {
         let mut looks = 1;
         while !numbers.is_empty() {
             let first = self.len() as u32;
             let new = self.intern_leading(numbers);
-            (first..).take(new).for_each(&mut each);
+            if new > 0 {
+                each(first..first + new as u32);
+            }
             // Where the next one has to be looked for, so may those after it.
             looks = if new > 0 { 1 } else { (2 * looks).min(AT_ONCE) };
             let some;
@@ -168,7 +175,8 @@ impl Table {
                 self.touch(some);
             }
             for &number in some {
-                each(self.intern_number(number)?);
+                let id = self.intern_number(number)?;
+                each(id..id + 1);
             }
         }
         Ok(())
@@ -336,7 +344,7 @@ impl Table {
                 (*room, count) = (number, count + 1);
             }
             if count > 0 {
-                self.intern_numbers(&numbers[..count], |id| ids.push(id))?;
+                self.intern_numbers(&numbers[..count], |new| ids.extend(new))?;
             } else {
                 ids.push(self.intern(other.get(ids.len() as u32))?);
             }

@@ -270,16 +270,16 @@ impl Lap {
 
     /// Whether all goes on by equal steps, after a round in which a thread got from one state to another.
     fn goes_on(&mut self, from: &Thread, to: &Thread, fresh: &[u32; SPACES]) -> bool {
-        for space in 0..SPACES {
+        for (space, &fresh) in fresh.iter().enumerate() {
             let (before, last) = (from.targets[space], to.targets[space]);
             // What repeats the last target of the round before must grow as that does.
             let step = last.wrapping_sub(before);
             if self.leading[space] > 0 && step != 0 {
                 self.steady &= self.then[space].wrapping_sub(last) == step;
-                self.step(space, last, step, fresh[space]);
+                self.step(space, last, step, fresh);
             }
             // Those that are furthest use up one id after another, and the others find theirs used; but not after a gap.
-            self.steady &= self.first_unused[space] <= fresh[space];
+            self.steady &= self.first_unused[space] <= fresh;
         }
         self.steady
     }

@@ -1,5 +1,7 @@
 //! The encoder: events in, blocks out.
 
+use core::hint::select_unpredictable;
+
 use crate::chunk::{Chunk, ChunkKind, Codec};
 use crate::control::{self, Control, MANY_HITS};
 use crate::group::{GROUP, Group};
@@ -106,11 +108,18 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Encoder<B> {
     }
 
     /// Gives the next id of `space` to a name that is a number, such as an address.
+    #[inline]
     pub fn define_number(&mut self, space: Space, number: u64) -> Result<u32, Full> {
+        let id = self.defined[space as usize];
+        // What only makes a run longer takes no room: each space keeps some for the end of its run.
+        if self.names < MAX_NAMES && id < u32::MAX && self.name_encoder.put_next(space, number) {
+            self.defined[space as usize] = id + 1;
+            self.names += 1;
+            return Ok(id);
+        }
         self.define_name(space, &Name::number(number))
     }
 
-    #[inline]
     fn define_name(&mut self, space: Space, name: &Name<'_>) -> Result<u32, Full> {
         let id = self.defined[space as usize];
         if self.names >= MAX_NAMES || !self.lanes.has_room_for_names(NameEncoder::bound(name)) {
@@ -200,6 +209,29 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Encoder<B> {
 
     #[inline]
     fn put(&mut self, event: &Event) {
+        let new = self.predictor.go_new(&mut self.state, event.op, event.target, event.site);
+        let [site, op, target] = match new {
+            Some((op, target, code)) => {
+                if target == control::target::GIVEN {
+                    self.lanes.number(Lane::Targets, u64::from(code));
+                }
+                [control::site::FIRST, op, target]
+            }
+            None => self.put_fields(event),
+        };
+        let missed = site | op | target != 0;
+        if missed & (self.hits >= MANY_HITS) {
+            self.control(site, op, target);
+            return;
+        }
+        let control = Control { hits: self.hits.min(MANY_HITS) as u8, site, op, target };
+        self.lanes.byte_if(Lane::Control, missed, control.byte());
+        self.hits = select_unpredictable(missed, 0, self.hits + 1);
+    }
+
+    /// Writes what is not predicted of the site, operation and target; says how each is found.
+    #[inline]
+    fn put_fields(&mut self, event: &Event) -> [u8; 3] {
         let [first, second] = self.predictor.sites(&self.state);
         let site = match event.site {
             site if site == first => control::site::FIRST,
@@ -211,34 +243,26 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Encoder<B> {
             }
         };
         let arrival = self.predictor.arrive(&mut self.state, event.site);
-        let op = match event.op {
-            op if op == arrival.op => control::op::GUESSED,
-            op if Some(op) == arrival.op.partner() => control::op::PARTNER,
-            op => {
-                self.lanes.byte(Lane::Ops, op as u8);
-                control::op::GIVEN
-            }
-        };
+        // Which way it is, is hard to foresee; so as little as possible depends on it.
+        let mut op = event.op as u8 ^ arrival.op as u8;
+        if op > control::op::PARTNER {
+            self.lanes.byte(Lane::Ops, event.op as u8);
+            op = control::op::GIVEN;
+        }
         let (mut target, mut id) = (control::target::GUESSED, 0);
         if let Some(space) = event.op.space() {
             let targets = self.predictor.targets(&self.state, arrival, event.op, space);
             id = event.target;
-            target = match id {
-                target if target == targets.guess => control::target::GUESSED,
-                target if target == targets.last => control::target::LAST,
-                target if target == targets.other => control::target::OTHER,
-                target => {
-                    self.lanes.number(Lane::Targets, targets.code(target));
-                    control::target::GIVEN
-                }
-            };
+            target =
+                select_unpredictable(id == targets.other, control::target::OTHER, control::target::GIVEN);
+            target = select_unpredictable(id == targets.last, control::target::LAST, target);
+            target = select_unpredictable(id == targets.guess, control::target::GUESSED, target);
+            if target == control::target::GIVEN {
+                self.lanes.number(Lane::Targets, targets.code(id));
+            }
         }
         self.predictor.learn(&mut self.state, arrival, event.op, id);
-        if site == control::site::FIRST && op == control::op::GUESSED && target == control::target::GUESSED {
-            self.hits += 1;
-        } else {
-            self.control(site, op, target);
-        }
+        [site, op, target]
     }
 
     #[inline]

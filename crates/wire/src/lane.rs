@@ -120,6 +120,16 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Lanes<B> {
         }
     }
 
+    /// Adds a byte or nothing, without a branch to tell the two.
+    #[inline]
+    pub(crate) fn byte_if(&mut self, lane: Lane, there: bool, byte: u8) {
+        let at = &mut self.at[lane as usize];
+        if let Some(room) = self.buffer.as_mut().get_mut(*at) {
+            *room = byte;
+            *at += usize::from(there);
+        }
+    }
+
     pub(crate) fn bytes(&mut self, lane: Lane, bytes: &[u8]) {
         let at = &mut self.at[lane as usize];
         if let Some(room) = self.buffer.as_mut().get_mut(*at..*at + bytes.len()) {

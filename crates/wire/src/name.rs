@@ -200,6 +200,23 @@ impl NameEncoder {
         }
     }
 
+    /// Adds a number to the run of its space, if it goes on with it. A run that has begun has room for its end: that of the
+    /// name before was for the ends of all.
+    #[inline]
+    pub(crate) fn put_next(&mut self, space: Space, number: u64) -> bool {
+        let (state, run) = (&mut self.states[space as usize], &mut self.runs[space as usize]);
+        let next = state.whole
+            && state.kept == 0
+            && *run > 0
+            && (number >> 32) as u32 == state.recent[0]
+            && number as u32 == state.low.wrapping_add(1);
+        if next {
+            *run += 1;
+            state.set_lower(number as u32);
+        }
+        next
+    }
+
     #[inline]
     fn put_number<B>(&mut self, lanes: &mut Lanes<B>, space: Space, number: u64)
     where

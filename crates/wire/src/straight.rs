@@ -76,8 +76,35 @@ impl Predictor {
         Some(select_unpredictable(way == control::target::OTHER, other, target))
     }
 
-    /// Takes note of what `thread` did at a new place.
+    /// Goes to a new place, if the next event is at one and nothing has to be said of its operation: whether that takes turns, how
+    /// the target is found, and how far it is below the first unused one.
     #[inline]
+    pub(crate) fn go_new(
+        &mut self,
+        thread: &mut Thread,
+        op: Op,
+        target: u32,
+        site: u32,
+    ) -> Option<(u8, u8, u32)> {
+        let turns = op as u8 ^ thread.op as u8;
+        if site != self.fresh(Space::Site) || turns > control::op::PARTNER || !self.is_at_end(thread) {
+            return None;
+        }
+        let (key, space) = (key(thread.site, site), op.space()? as u8);
+        if self.places[slot(key)].key == key {
+            return None;
+        }
+        let (last, fresh) = (thread.last(space), self.fresh[space as usize % SPACES]);
+        let other = self.followers[follower(space, last)];
+        let way = select_unpredictable(target == other, control::target::OTHER, control::target::GIVEN);
+        let way = select_unpredictable(target == last, control::target::LAST, way);
+        let way = select_unpredictable(target == fresh, control::target::GUESSED, way);
+        self.pass_new(thread, key, site, op, space, target);
+        Some((turns, way, fresh.wrapping_sub(target)))
+    }
+
+    /// Takes note of what `thread` did at a new place.
+    #[inline(always)]
     fn pass_new(&mut self, thread: &mut Thread, key: u32, site: u32, op: Op, space: u8, target: u32) {
         self.places[slot(thread.key)].next[0] = site;
         let last = thread.last(space);

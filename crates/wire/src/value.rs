@@ -94,17 +94,21 @@ impl Memory {
 pub(crate) struct ValueEncoder {
     memory: Memory,
     expected: u64,
+    /// Whether there was a value: before, none is remembered, and none is expected.
+    any: bool,
 }
 
 impl ValueEncoder {
     pub(crate) fn new() -> ValueEncoder {
         let memory = Memory { variables: [(0, Value::Absent); ENTRIES], steps: [0; ENTRIES] };
-        ValueEncoder { memory, expected: 0 }
+        ValueEncoder { memory, expected: 0, any: false }
     }
 
     pub(crate) fn clear(&mut self) {
-        self.memory.clear();
-        self.expected = 0;
+        if self.any {
+            self.memory.clear();
+        }
+        (self.expected, self.any) = (0, false);
     }
 
     #[inline]
@@ -118,6 +122,18 @@ impl ValueEncoder {
     ) where
         B: AsRef<[u8]> + AsMut<[u8]>,
     {
+        if self.any || value != Value::Absent {
+            self.put_any(lanes, variable, site, writes, value);
+        } else {
+            self.expected += 1;
+        }
+    }
+
+    fn put_any<B>(&mut self, lanes: &mut Lanes<B>, variable: u32, site: u32, writes: bool, value: Value)
+    where
+        B: AsRef<[u8]> + AsMut<[u8]>,
+    {
+        self.any = true;
         let last = self.memory.last(variable);
         if self.memory.expected(last, site, writes) == value {
             self.expected += 1;

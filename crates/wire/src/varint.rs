@@ -21,15 +21,12 @@ const TWO_END: u64 = TWO + ((COUNTED - TWO) << 8);
 #[inline]
 pub(crate) fn encode(value: u64) -> ([u8; MAX_BYTES], usize) {
     let mut bytes = [0; MAX_BYTES];
-    if value < TWO {
-        bytes[0] = value as u8;
-        return (bytes, 1);
-    }
     if value < TWO_END {
-        let rest = value - TWO;
-        bytes[0] = (TWO + (rest >> 8)) as u8;
-        bytes[1] = rest as u8;
-        return (bytes, 2);
+        // One or two bytes: which of them is hard to foresee.
+        let (long, rest) = (value >= TWO, value.wrapping_sub(TWO));
+        let two = (TWO + (rest >> 8)) & 0xFF | (rest & 0xFF) << 8;
+        bytes[..8].copy_from_slice(&select_unpredictable(long, two, value).to_le_bytes());
+        return (bytes, 1 + usize::from(long));
     }
     let count = (71 - value.leading_zeros() as usize) / 8;
     bytes[0] = (COUNTED as usize + count - 1) as u8;

@@ -113,7 +113,9 @@ impl Ids {
         let numbers = &self.numbers[..count];
         if let Some(named) = codes::named(space).filter(|_| !numbers.is_empty()) {
             let (count, table) = (&mut self.counts[space as usize], &mut self.tables[space as usize]);
-            builder.numbered_all(named, numbers, |id| note(count, table, id)).map_err(Refused::Trace)?;
+            builder
+                .numbered_all(named, numbers, |ids| note_run(count, table, ids))
+                .map_err(Refused::Trace)?;
         }
         check(self.counts[space as usize])
     }

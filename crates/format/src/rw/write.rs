@@ -5,8 +5,12 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::ops::Range;
 
-use reweave_trace::{Capabilities, ContextId, Event, Kind, Name, Names, Space, Table, ThreadId, Value};
+use reweave_trace::{
+    Capabilities, ContextId, Event, EventId, EventValues, Kind, Name, Names, Rows, SiteId, Space, Table,
+    ThreadId, Trace, Value,
+};
 use reweave_wire::{Chunk, Claims, Closed, Encoder, End, FileHeader, FooterEncoder, Full, SPACES, VERSION};
 
 use super::codes;
@@ -28,7 +32,7 @@ pub(crate) struct Writer<W: Write> {
     out: W,
     encoder: Box<Encoder<Vec<u8>>>,
     /// By space, the file's id of each of the trace's ids.
-    ids: [Vec<u32>; SPACES],
+    ids: [FileIds; SPACES],
     texts: HashMap<String, u32>,
     text_bytes: usize,
     claims: Claims,
@@ -71,28 +75,25 @@ impl<W: Write> Writer<W> {
     /// The file's id of the trace's `id`, whose name is in `names`.
     #[inline]
     fn id(&mut self, space: reweave_wire::Space, id: u32, names: &Table) -> Result<u32, Error> {
-        match self.ids[space as usize].get(id as usize) {
-            Some(&known) if known != NONE => Ok(known),
-            // The rare case apart, so that ids pass in registers.
-            _ => match self.new_id(space, id, names) {
-                Some(new) => Ok(new),
-                None => self.new_id_in_next(space, id, names),
-            },
+        if let Some(known) = self.ids[space as usize].get(id) {
+            return Ok(known);
+        }
+        // The rare case apart, so that ids pass in registers.
+        match self.new_id(space, id, names) {
+            Some(new) => Ok(new),
+            None => self.new_id_in_next(space, id, names),
         }
     }
 
     /// A new id for a name, if the block has room for it.
+    #[inline]
     fn new_id(&mut self, space: reweave_wire::Space, id: u32, names: &Table) -> Option<u32> {
         let new = match names.kept(id) {
             Name::Number(number) => self.encoder.define_number(space, number),
             Name::Text(text) => self.encoder.define(space, text.as_bytes()),
         };
-        let (new, ids) = (new.ok()?, &mut self.ids[space as usize]);
-        if ids.len() <= id as usize {
-            // All at once, where all names are known.
-            ids.resize(names.len().max(id as usize + 1), NONE);
-        }
-        ids[id as usize] = new;
+        let new = new.ok()?;
+        self.ids[space as usize].set(id, new, names.len());
         Some(new)
     }
 
@@ -172,6 +173,40 @@ impl<W: Write> Writer<W> {
         if self.contexts.is_full() { self.close() } else { Ok(()) }
     }
 
+    /// Writes an event: its kind, thread, target and site, and its values.
+    #[inline]
+    fn row(
+        &mut self,
+        names: &Names,
+        (kind, thread, target, site): (Kind, ThreadId, u32, SiteId),
+        read: Option<Value<'_>>,
+        written: Option<Value<'_>>,
+    ) -> Result<(), Error> {
+        let thread_id = self.id(reweave_wire::Space::Thread, thread.0, names.space(Space::Thread))?;
+        let mut event = reweave_wire::Event {
+            thread: thread_id,
+            op: codes::op(kind),
+            target,
+            site: 0,
+            read: reweave_wire::Value::Absent,
+            written: reweave_wire::Value::Absent,
+        };
+        if let Some(space) = event.op.space()
+            && let Some(table) = codes::named(space).flatten()
+        {
+            event.target = self.id(space, target, names.space(table))?;
+        }
+        event.site = self.id(reweave_wire::Space::Site, site.0, &names.sites)?;
+        event.read = self.value(read)?;
+        event.written = self.value(written)?;
+        let due = if self.contexts.now.is_empty() { None } else { self.contexts.due(thread) };
+        let Some(context) = due else { return self.put(&event) };
+        self.define_context(names, context)?;
+        self.put(&event)?;
+        self.contexts.change(self.encoder.events() as u32 - 1, thread, thread_id, context);
+        Ok(())
+    }
+
     #[inline]
     fn put(&mut self, event: &reweave_wire::Event) -> Result<(), Error> {
         if self.encoder.event(event).is_ok() {
@@ -198,6 +233,43 @@ impl<W: Write> Writer<W> {
     }
 }
 
+/// The file's ids of a trace's ids in one space. Most often they are the same.
+#[derive(Default)]
+struct FileIds {
+    /// Below this, they are the same.
+    same: u32,
+    /// From there on, what they are.
+    others: Vec<u32>,
+}
+
+impl FileIds {
+    #[inline]
+    fn get(&self, id: u32) -> Option<u32> {
+        if id < self.same {
+            return Some(id);
+        }
+        self.others.get(id as usize).copied().filter(|&known| known != NONE)
+    }
+
+    /// The file's id of `id`, one of `names`, is `new`.
+    #[inline]
+    fn set(&mut self, id: u32, new: u32, names: usize) {
+        if id == new && id == self.same {
+            self.same += 1;
+        } else {
+            self.set_other(id, new, names);
+        }
+    }
+
+    fn set_other(&mut self, id: u32, new: u32, names: usize) {
+        if self.others.len() <= id as usize {
+            // All at once, where all names are known.
+            self.others.resize(names.max(id as usize + 1), NONE);
+        }
+        self.others[id as usize] = new;
+    }
+}
+
 fn too_long(name: &str) -> Error {
     let message = format!("a name of {} bytes does not fit a block", name.len());
     Error::io(io::Error::new(io::ErrorKind::InvalidInput, message))
@@ -212,26 +284,19 @@ impl<W: Write> TraceWriter for Writer<W> {
         read: Option<Value<'_>>,
         written: Option<Value<'_>>,
     ) -> Result<(), Error> {
-        let kind: Kind = event.op.kind();
-        let (thread, site) = (event.thread.0, event.site.0);
-        let thread_id = self.id(reweave_wire::Space::Thread, thread, names.space(Space::Thread))?;
-        let mut target = event.op.target();
-        if let Some(space) = kind.space() {
-            target = self.id(codes::space(space), target, names.space(space))?;
+        let Event { thread, op, site } = *event;
+        self.row(names, (op.kind(), thread, op.target(), site), read, written)
+    }
+
+    fn events(&mut self, trace: &Trace, range: Range<usize>) -> Result<(), Error> {
+        let Rows { kinds, threads, targets, sites } = trace.rows();
+        let (names, has_values) = (trace.names(), trace.has_values());
+        for i in range {
+            let row = (kinds[i], threads.get(i), targets[i], sites[i]);
+            let values = if has_values { trace.values(EventId::from_index(i)) } else { EventValues::NONE };
+            let value = |id| trace.value(id);
+            self.row(names, row, values.read.map(value), values.written.map(value))?;
         }
-        let event = reweave_wire::Event {
-            thread: thread_id,
-            op: codes::op(kind),
-            target,
-            site: self.id(reweave_wire::Space::Site, site, &names.sites)?,
-            read: self.value(read)?,
-            written: self.value(written)?,
-        };
-        let due = if self.contexts.now.is_empty() { None } else { self.contexts.due(ThreadId(thread)) };
-        let Some(context) = due else { return self.put(&event) };
-        self.define_context(names, context)?;
-        self.put(&event)?;
-        self.contexts.change(self.encoder.events() as u32 - 1, ThreadId(thread), thread_id, context);
         Ok(())
     }
 

@@ -52,7 +52,7 @@ fn numbers_together_are_numbers_one_by_one() {
     for numbers in numbers.chunks(77) {
         let expected: Vec<u32> = numbers.iter().map(|&n| one_by_one.intern_number(n).unwrap()).collect();
         let mut seen = Vec::new();
-        together.intern_numbers(numbers, |id| seen.push(id)).unwrap();
+        together.intern_numbers(numbers, |ids| seen.extend(ids)).unwrap();
         assert_eq!(seen, expected);
         // A text between them, in both tables.
         let text = format!("x{}", numbers[0]);

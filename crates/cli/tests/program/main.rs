@@ -5,6 +5,7 @@ mod files;
 mod garbage;
 mod generate;
 mod golden;
+mod models;
 mod predict;
 mod predict_files;
 mod predict_large;

@@ -52,17 +52,19 @@ impl<'b> Quick<'b> {
             return self.run(room);
         }
         let (above, below) = (first / 4, first % 4);
-        if above > upper::LARGEST {
-            return None;
-        }
         input.skip(1)?;
+        let mut far = self.largest.wrapping_add(1);
+        if above >= upper::STEP {
+            let step = input.step().filter(|_| above == upper::STEP)?;
+            far = u32::try_from(i64::from(self.halves[self.half(0)]).checked_add(step)?).ok()?;
+        }
         let (code, length) = input.peek()?;
         input.skip(select_unpredictable(below >= lower::WHOLE, length, 0))?;
 
-        let new = above == upper::LARGEST;
+        let new = above >= upper::LARGEST;
         let place = u32::from(select_unpredictable(new, RECENT as u8 - 1, above));
         let half = self.half(place);
-        let high = select_unpredictable(new, self.largest.wrapping_add(1), self.halves[half]);
+        let high = select_unpredictable(new, far, self.halves[half]);
         let largest = self.largest.max(high);
         let stepped = i64::from(self.low) + unzigzag(u64::from(code));
         let low = select_unpredictable(below == lower::LARGEST, largest, self.low).wrapping_add(1);

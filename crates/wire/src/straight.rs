@@ -161,3 +161,45 @@ impl<'b> Controls<'b> {
         self.bytes.get(self.at + usize::from(later)).map_or(0, |&byte| usize::from(control::hits(byte)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::predict::START;
+
+    #[test]
+    fn a_new_place_is_what_the_general_way_makes_of_it() {
+        let (mut predictor, mut thread, mut draw) = (Predictor::new(), START, 7_u64);
+        let mut below = |limit: u64| {
+            draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((draw >> 33) % limit) as u32
+        };
+        let (mut naive, mut naive_thread, mut new) = (predictor.clone(), thread, 0);
+        for event in 0..2000 {
+            let site = if below(9) == 0 { below(40) } else { naive.fresh(Space::Site) };
+            let op = [Op::Read, Op::Write, Op::Read, Op::Acquire, Op::Branch][below(5) as usize];
+            let target =
+                [below(30), naive.fresh[op.space().map_or(0, |space| space as usize)]][below(2) as usize];
+            let target = if op.space().is_some() { target } else { 0 };
+            let went = predictor.go_new(&mut thread, op, target, site);
+            let [first, _] = naive.sites(&naive_thread);
+            let arrival = naive.arrive(&mut naive_thread, site);
+            if let (Some((turns, way, code)), Some(space)) = (went, op.space()) {
+                let targets = naive.targets(&naive_thread, arrival, op, space);
+                let named = [targets.guess, targets.last, targets.other];
+                assert_eq!((site, op as u8 ^ arrival.op as u8), (first, turns));
+                assert_eq!(named.iter().position(|&named| named == target).unwrap_or(3), usize::from(way));
+                assert_eq!(targets.code(target), u64::from(code));
+                new += 1;
+            } else {
+                assert_eq!(went, None);
+                let arrival = predictor.arrive(&mut thread, site);
+                predictor.learn(&mut thread, arrival, op, target);
+            }
+            naive.learn(&mut naive_thread, arrival, op, target);
+            assert_eq!(thread, naive_thread, "event {event}");
+            assert!(predictor == naive, "event {event}: what was learned differs");
+        }
+        assert!(new > 300, "{new}");
+    }
+}

@@ -9,6 +9,7 @@ mod formats;
 mod loops;
 mod naive;
 mod plain;
+mod plugin;
 mod predict;
 mod record;
 mod scale;
@@ -34,6 +35,11 @@ const SECTIONS: &[Section] = &[
         "recording a program, against ThreadSanitizer and Helgrind; only when it is named",
         record::run,
     ),
+    (
+        "plugin",
+        "compiling and recording with the plugin, against ThreadSanitizer's hooks; only when it is named",
+        plugin::run,
+    ),
     ("stream-memory", "the memory of one-pass analyses; only when it is named", stream::memory),
 ];
 
@@ -49,7 +55,7 @@ fn main() -> Result<()> {
         bail!("there is no section `{unknown}`: expected {}", known.join(", "));
     }
     for (name, about, run) in SECTIONS {
-        let large = matches!(*name, "scale" | "record" | "stream-memory");
+        let large = matches!(*name, "scale" | "record" | "plugin" | "stream-memory");
         if wanted.is_empty() && !large || wanted.iter().any(|w| w == name) {
             println!("## {name}: {about}\n");
             run()?;

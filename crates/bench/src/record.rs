@@ -20,7 +20,8 @@ const INPUT_BYTES: usize = 1_000_000;
 const TIMED: &str = "#!/bin/sh\nout=$1\nshift\nstart=$(date +%s%N)\n\"$@\" >/dev/null\nstatus=$?\n\
                      echo $(($(date +%s%N) - start)) >\"$out\"\nexit $status\n";
 
-struct Bench {
+/// The program, and what is built of it.
+pub(crate) struct Bench {
     folder: PathBuf,
     reweave: PathBuf,
     /// The sources of C and of C++, and the arguments of the program.
@@ -28,25 +29,30 @@ struct Bench {
     arguments: Vec<String>,
 }
 
-pub(crate) fn run() -> Result<()> {
+/// The program, where `reweave` is built to record it.
+pub(crate) fn prepare() -> Result<Option<Bench>> {
     let here = std::env::current_exe()?;
     let target = here.parent().context("a program lies in a folder")?;
     let reweave = target.join("reweave");
     if !reweave.exists() {
         println!("not measured: build `reweave` first, beside this program");
-        return Ok(());
+        return Ok(None);
     }
     let folder = target.join("record-bench");
     fs::create_dir_all(&folder)?;
     let script = folder.join("timed");
     fs::write(&script, TIMED)?;
     checked(Command::new("chmod").arg("+x").arg(&script))?;
-    let bench = Bench::new(folder, reweave)?;
+    Bench::new(folder, reweave).map(Some)
+}
+
+pub(crate) fn run() -> Result<()> {
+    let Some(bench) = prepare()? else { return Ok(()) };
     let native = bench.build("native", "gcc", "g++", &[])?;
     let base = bench.measure(&bench.command(&[], &native))?;
     println!("  {:<34} {:>8.3} s", "native", base.as_secs_f64());
     bench.others(base, &native)?;
-    let ours = bench.build_ours()?;
+    let ours = bench.build_ours("tsan")?;
     for policy in ["random", "free"] {
         bench.ours(base, &ours, policy)?;
     }
@@ -131,7 +137,7 @@ impl Bench {
     }
 
     /// Compiles the program with these compilers, each perhaps with a first argument.
-    fn build(&self, name: &str, c: &str, cpp: &str, flags: &[&str]) -> Result<PathBuf> {
+    pub(crate) fn build(&self, name: &str, c: &str, cpp: &str, flags: &[&str]) -> Result<PathBuf> {
         let mut objects = Vec::new();
         let compiler = |text: &str| {
             let mut words = text.split('\n');
@@ -162,13 +168,35 @@ impl Bench {
         Ok(program)
     }
 
-    fn build_ours(&self) -> Result<PathBuf> {
-        let compiler = |name: &str| format!("{}\n{name}\n--reweave-front=tsan", self.reweave.display());
-        self.build("ours", &compiler("cc"), &compiler("c++"), &[])
+    /// The program to be recorded, compiled through one front.
+    pub(crate) fn build_ours(&self, front: &str) -> Result<PathBuf> {
+        let compiler = |name: &str| format!("{}\n{name}\n--reweave-front={front}", self.reweave.display());
+        // A newer language than the program's takes what is next to a text for a part of it.
+        self.build(front, &compiler("cc"), &compiler("c++"), &["-Wno-reserved-user-defined-literal"])
+    }
+
+    /// Checks the trace that was recorded last, and looks for races and deadlocks in it.
+    pub(crate) fn predicted(&self) -> Result<()> {
+        let trace = self.folder.join("trace.rw");
+        checked(Command::new(&self.reweave).args(["validate", "--quiet"]).arg(&trace))?;
+        let start = Instant::now();
+        let mut command = Command::new(&self.reweave);
+        command.args(["predict", "--quiet", "--kinds", "race,deadlock"]).arg(&trace);
+        let ran = command.stdin(Stdio::null()).output()?;
+        // Findings are no failure.
+        if !matches!(ran.status.code(), Some(0 | 1 | 3)) {
+            bail!("{command:?}: {}", String::from_utf8_lossy(&ran.stderr));
+        }
+        let found = String::from_utf8_lossy(&ran.stdout).matches("WARNING: ").count();
+        println!(
+            "    well formed; {found} races and deadlocks found in {:.2} s",
+            start.elapsed().as_secs_f64()
+        );
+        Ok(())
     }
 
     /// The words of a command that runs the program below `wrapper` and takes its time.
-    fn command(&self, wrapper: &[&str], program: &Path) -> Vec<String> {
+    pub(crate) fn command(&self, wrapper: &[&str], program: &Path) -> Vec<String> {
         let script = self.folder.join("timed").display().to_string();
         let mut words = vec![script, self.folder.join("time").display().to_string()];
         words.extend(wrapper.iter().map(|word| (*word).to_owned()));
@@ -177,7 +205,7 @@ impl Bench {
         words
     }
 
-    fn measure(&self, words: &[String]) -> Result<Duration> {
+    pub(crate) fn measure(&self, words: &[String]) -> Result<Duration> {
         let mut best = Duration::MAX;
         for _ in 0..RUNS {
             let (program, arguments) = words.split_first().context("no command")?;
@@ -207,7 +235,7 @@ impl Bench {
         Ok(())
     }
 
-    fn ours(&self, base: Duration, program: &Path, policy: &str) -> Result<()> {
+    pub(crate) fn ours(&self, base: Duration, program: &Path, policy: &str) -> Result<()> {
         let trace = self.folder.join("trace.rw");
         let (mut best, mut whole, mut said) = (Duration::MAX, Duration::MAX, String::new());
         for _ in 0..RUNS {

@@ -21,7 +21,7 @@ impl Instrumenter<'_, '_> {
         let plain = match (value.of().bits(), value.of().is_pointer()) {
             (Some(have), _) if have < bits => cursor.widen(value, module.int(bits)),
             (Some(_), _) => value,
-            (None, true) => cursor.from_pointer(value, module.int(bits)),
+            (None, true) => cursor.pointer_number(value, module.int(bits)),
             (None, false) => cursor.bits(value, module.int(bits)),
         };
         if bits < 32 { cursor.widen(plain, module.int(32)) } else { plain }

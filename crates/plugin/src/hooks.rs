@@ -77,7 +77,7 @@ impl<'m> Hooks<'m> {
         let (of, word) = (value.of(), self.module.int(64));
         let bits = match of.kind() {
             LLVMIntegerTypeKind => of.bits()?,
-            LLVMPointerTypeKind => return Some(self.cursor.from_pointer(value, word)),
+            LLVMPointerTypeKind => return Some(self.cursor.pointer_number(value, word)),
             LLVMHalfTypeKind | LLVMBFloatTypeKind | LLVMFloatTypeKind | LLVMDoubleTypeKind => {
                 8 * self.module.size(of) as u32
             }

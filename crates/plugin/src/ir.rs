@@ -313,10 +313,6 @@ impl Value {
         !llvm!(LLVMIsAFunction(self.0)).is_null()
     }
 
-    pub(crate) fn is_constant(self) -> bool {
-        llvm!(LLVMIsConstant(self.0)) != 0
-    }
-
     /// Whether it is a variable whose content never changes.
     pub(crate) fn is_constant_memory(self) -> bool {
         !llvm!(LLVMIsAGlobalVariable(self.0)).is_null() && llvm!(LLVMIsGlobalConstant(self.0)) != 0
@@ -369,10 +365,6 @@ impl Value {
             next = llvm!(LLVMGetNextUse(next));
         }
         users
-    }
-
-    pub(crate) fn block(self) -> Block {
-        Block(llvm!(LLVMGetInstructionParent(self.0)))
     }
 
     /// The blocks of a function.
@@ -602,7 +594,7 @@ impl Cursor {
         Value(llvm!(LLVMBuildBitCast(self.raw, value.0, to.0, NO_NAME)))
     }
 
-    pub(crate) fn from_pointer(&self, value: Value, to: Type) -> Value {
+    pub(crate) fn pointer_number(&self, value: Value, to: Type) -> Value {
         Value(llvm!(LLVMBuildPtrToInt(self.raw, value.0, to.0, NO_NAME)))
     }
 

@@ -62,12 +62,12 @@ pub extern "C" fn llvmGetPassPluginInfo() -> Info {
 #[unsafe(no_mangle)]
 pub extern "C" fn reweave_plugin_start(module: LLVMModuleRef) -> i32 {
     run(module, |module| {
+        rust_std::before_inlining(module);
         // Reads stay where the source has them: else a compiler reads early what the source reads only in some case, which
         // is a race of the code but not of the program.
         for function in module.functions() {
             function.add_attribute(module, "sanitize_thread");
         }
-        rust_std::before_inlining(module);
         true
     })
 }

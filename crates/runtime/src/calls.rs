@@ -145,9 +145,6 @@ core::arch::global_asm!(
     "mov rsi, rsp", "jmp {entry}", ".size __tsan_func_entry, . - __tsan_func_entry",
     ".balign 16", ".weak __tsan_func_exit", ".type __tsan_func_exit,@function", "__tsan_func_exit:",
     "mov rdi, rsp", "mov rsi, [rsp]", "jmp {exit}", ".size __tsan_func_exit, . - __tsan_func_exit",
-    // The plugin's are the same.
-    ".weak __reweave_entry", ".set __reweave_entry, __tsan_func_entry",
-    ".weak __reweave_exit", ".set __reweave_exit, __tsan_func_exit",
     entry = sym entry, exit = sym exit
 );
 #[cfg(test)]

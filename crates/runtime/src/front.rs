@@ -59,14 +59,15 @@ macro_rules! export_atomic {
 }
 pub(crate) use export_atomic;
 
-/// Hooks that record by themselves, each within its place in the section of such hooks.
+/// Hooks that record by themselves, each within its place in the section of such hooks. Where a write of code with other hooks is
+/// still pending, the long way is taken.
 macro_rules! quick {
     ($($name:ident: $kind:literal, $value:literal, $slow:ident;)*) => {
         #[cfg(not(test))]
         core::arch::global_asm!(
             ".section reweave_hooks,\"ax\",@progbits",
             $(
-                ".balign 128",
+                ".balign 256",
                 concat!(".weak ", stringify!($name)),
                 concat!(".type ", stringify!($name), ",@function"),
                 concat!(stringify!($name), ":"),
@@ -74,10 +75,8 @@ macro_rules! quick {
                 "mov rcx, [rax]",
                 "cmp rcx, [rax + 8]",
                 "jae 3f",
-                "mov r9, [rax + 16]",
-                "test r9, r9",
-                "jnz 2f",
-                "1:",
+                "cmp qword ptr [rax + 16], 0",
+                "jne 3f",
                 concat!("movabs r10, ", $kind),
                 "or r10, rsi",
                 "mov [rcx + 8], rdi",
@@ -86,17 +85,10 @@ macro_rules! quick {
                 "add rcx, 24",
                 "mov [rax], rcx",
                 "ret",
-                "2:",
-                "mov r10, [r9 + 8]",
-                "and r10, -8",
-                "mov r10, [r10]",
-                "mov qword ptr [rax + 16], 0",
-                "mov [r9 + 16], r10",
-                "jmp 1b",
                 "3:",
                 concat!("jmp {", stringify!($slow), "}"),
                 concat!(".size ", stringify!($name), ", . - ", stringify!($name)),
-                concat!(".org ", stringify!($name), " + 128"),
+                concat!(".org ", stringify!($name), " + 256"),
             )*
             ".text",
             read_1 = sym read_1, read_2 = sym read_2, read_4 = sym read_4, read_8 = sym read_8,
@@ -135,7 +127,7 @@ core::arch::global_asm!(
     "reweave_ways:",
     ".zero 8",
     ".section reweave_hooks,\"ax\",@progbits",
-    ".balign 128",
+    ".balign 256",
     ".weak __reweave_branch",
     ".type __reweave_branch,@function",
     "__reweave_branch:",
@@ -161,7 +153,7 @@ core::arch::global_asm!(
     "3:",
     "jmp {branch}",
     ".size __reweave_branch, . - __reweave_branch",
-    ".org __reweave_branch + 128",
+    ".org __reweave_branch + 256",
     ".text",
     // This need not begin anew after a signal.
     "reweave_fold:",
@@ -171,6 +163,22 @@ core::arch::global_asm!(
     "mov qword ptr fs:[reweave_ways@tpoff], r8",
     "ret",
     branch = sym branch
+);
+
+// Functions are told of as ThreadSanitizer's interface has it.
+#[cfg(not(test))]
+core::arch::global_asm!(
+    ".text",
+    ".balign 16",
+    ".weak __reweave_entry",
+    ".type __reweave_entry,@function",
+    "__reweave_entry:",
+    "jmp __tsan_func_entry",
+    ".balign 16",
+    ".weak __reweave_exit",
+    ".type __reweave_exit,@function",
+    "__reweave_exit:",
+    "jmp __tsan_func_exit",
 );
 
 /// The ways that were left out since the last branch; they count no more.

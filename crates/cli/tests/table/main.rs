@@ -74,9 +74,15 @@ fn counted(table: &Table) -> text::Text {
     for (operation, number) in counts.operations {
         found.operations.insert(operation.text().to_owned(), number);
     }
-    for instruction in table.functions.iter().flat_map(|function| &function.instructions) {
-        let local = |operand: &&Operand| matches!(operand, Operand::Instruction(_) | Operand::Argument(_));
-        found.uses += instruction.operands.iter().filter(local).count() as u64;
+    let functions = table.functions.iter().enumerate();
+    for (function, user, instruction) in functions.flat_map(|(number, function)| {
+        function.instructions.iter().enumerate().map(move |(user, instruction)| (number, user, instruction))
+    }) {
+        found.uses.extend(instruction.operands.iter().filter_map(|operand| match *operand {
+            Operand::Instruction(used) => Some((function, user, i64::from(used))),
+            Operand::Argument(used) => Some((function, user, -1 - i64::from(used))),
+            _ => None,
+        }));
         let mut order = |order: Order| {
             let text = match order {
                 Order::NotAtomic => return,
@@ -107,6 +113,7 @@ fn counted(table: &Table) -> text::Text {
         }
         found.volatile += u64::from(instruction.access().is_some_and(|access| access.volatile));
     }
+    found.uses.sort_unstable();
     found
 }
 

@@ -1,6 +1,6 @@
 //! Counts from LLVM's own text of a module: a reading that shares nothing with the one of the plugin.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What the text has.
 #[derive(Default, Debug, PartialEq, Eq)]
@@ -12,8 +12,9 @@ pub(crate) struct Text {
     pub(crate) arguments: u64,
     pub(crate) cases: u64,
     pub(crate) clauses: u64,
-    /// Uses of results and arguments as operands.
-    pub(crate) uses: u64,
+    /// Uses of results and arguments as operands: function, user, and what is used, results by their number, arguments from -1
+    /// down; in order.
+    pub(crate) uses: Vec<(usize, usize, i64)>,
     pub(crate) predicates: BTreeMap<String, u64>,
     pub(crate) orders: BTreeMap<String, u64>,
     pub(crate) volatile: u64,
@@ -26,10 +27,13 @@ pub(crate) fn read(text: &str) -> Text {
     let types: HashSet<&str> = names.filter(|name| name.starts_with('%')).collect();
     let (mut inside, mut begins) = (false, false);
     let mut statements: Vec<String> = Vec::new();
+    // Per function where its statements begin, and its first line.
+    let mut functions: Vec<(usize, &str)> = Vec::new();
     for line in text.lines() {
         if line.starts_with("define ") {
             (inside, begins) = (true, true);
             found.functions += 1;
+            functions.push((statements.len(), line));
             continue;
         }
         let body = line.trim_start();
@@ -52,14 +56,37 @@ pub(crate) fn read(text: &str) -> Text {
         }
         begins = false;
     }
-    statements.iter().for_each(|statement| found.statement(statement, &types));
+    for (number, &(start, head)) in functions.iter().enumerate() {
+        let end = functions.get(number + 1).map_or(statements.len(), |next| next.0);
+        found.function(number, head, &statements[start..end], &types);
+    }
+    found.uses.sort_unstable();
     found
 }
 
 const ORDERS: [&str; 6] = ["unordered", "monotonic", "acquire", "release", "acq_rel", "seq_cst"];
 
 impl Text {
-    fn statement(&mut self, statement: &str, types: &HashSet<&str>) {
+    fn function(&mut self, number: usize, head: &str, statements: &[String], types: &HashSet<&str>) {
+        let mut known: HashMap<&str, i64> = HashMap::new();
+        let arguments =
+            pieces(head).into_iter().filter(|piece| piece.starts_with('%') && !types.contains(piece));
+        known.extend(arguments.zip((1..).map(|number: i64| -number)));
+        for (number, statement) in statements.iter().enumerate() {
+            if let Some((name, _)) = statement.split_once(" = ").filter(|(name, _)| name.starts_with('%')) {
+                assert!(known.insert(name, number as i64).is_none(), "{name} twice");
+            }
+        }
+        for (place, statement) in statements.iter().enumerate() {
+            for name in self.statement(statement, types) {
+                let used = known.get(name).unwrap_or_else(|| panic!("{name} in {statement}"));
+                self.uses.push((number, place, *used));
+            }
+        }
+    }
+
+    /// Counts a statement; what it uses.
+    fn statement<'s>(&mut self, statement: &'s str, types: &HashSet<&str>) -> Vec<&'s str> {
         let statement = without_metadata(statement);
         let body = match statement.split_once(" = ") {
             Some((name, body)) if name.starts_with('%') => body,
@@ -69,7 +96,6 @@ impl Text {
         let operation = words.next().expect("an operation");
         *self.operations.entry(operation.to_owned()).or_default() += 1;
         let words: Vec<&str> = words.map(|word| word.trim_end_matches(',')).collect();
-        self.uses += uses(body, operation == "phi", types);
         match operation {
             "phi" => self.phi_inputs += body.matches(" ]").count() as u64,
             "call" | "invoke" | "callbr" => self.arguments += arguments(body, types),
@@ -91,6 +117,7 @@ impl Text {
                 *self.orders.entry((*word).to_owned()).or_default() += 1;
             }
         }
+        uses(body, operation == "phi", types)
     }
 }
 
@@ -127,21 +154,21 @@ fn without_metadata(statement: &str) -> &str {
     statement
 }
 
-/// How often results and arguments are used.
-fn uses(body: &str, phi: bool, types: &HashSet<&str>) -> u64 {
+/// Which results and arguments are used.
+fn uses<'s>(body: &'s str, phi: bool, types: &HashSet<&str>) -> Vec<&'s str> {
     let pieces = pieces(body);
-    let mut count = 0;
+    let mut used = Vec::new();
     let mut before = String::new();
     for (number, piece) in pieces.iter().enumerate() {
         if piece.starts_with('%') && !types.contains(piece) {
             let label =
                 before.ends_with("label ") || before.contains("blockaddress(") && !before.ends_with(')');
             let origin = phi && pieces[number + 1..].first_chunk() == Some(&[" ", "]"]);
-            count += u64::from(!label && !origin);
+            used.extend((!label && !origin).then_some(*piece));
         }
         before.push_str(piece);
     }
-    count
+    used
 }
 
 /// How many arguments a call has.

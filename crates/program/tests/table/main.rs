@@ -1,6 +1,7 @@
 //! Tables as bytes and back.
 
 mod generate;
+mod refuse;
 
 use std::collections::BTreeSet;
 

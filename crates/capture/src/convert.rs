@@ -1,7 +1,7 @@
 //! The two ways through a recording.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -135,6 +135,7 @@ impl<'p> Recording<'p> {
             memory,
             namer,
             calls: Calls::default(),
+            unjudged: HashSet::new(),
             texts: std::fs::read(texts_path(path)).unwrap_or_default(),
             writer,
             written: 0,
@@ -214,6 +215,8 @@ struct Rewriter<'w> {
     calls: Calls,
     /// The texts of calls on objects.
     texts: Vec<u8>,
+    /// Objects whose birth and death are not told.
+    unjudged: HashSet<u32>,
     writer: &'w mut dyn TraceWriter,
     written: u64,
     values: bool,
@@ -231,10 +234,17 @@ impl Rewriter<'_> {
                 let (code, _) = self.calls.own(event.thread, event.code, &mut self.namer);
                 let object = lifetimes(&mut self.memory, event);
                 let found = object.and_then(|object| self.memory.objects.get_mut(object as usize));
-                if let Some(found) = found.filter(|_| event.op == wire::Op::Alloc) {
-                    found.code = code;
+                if let Some(found) = found {
+                    let (born, freed) = (found.code, found.freed_at);
+                    // What std allocates or frees by itself it orders by itself, and nobody sees how.
+                    if event.op == wire::Op::Alloc {
+                        found.code = code;
+                        if self.namer.is_unseen(born) || self.namer.is_unseen(freed) {
+                            self.unjudged.extend(object);
+                        }
+                    }
                 }
-                object
+                object.filter(|object| !self.unjudged.contains(object))
             }
             _ => lifetimes(&mut self.memory, event),
         };

@@ -20,6 +20,7 @@ mod modules;
 mod names;
 mod place;
 mod raw;
+mod seen;
 mod steps;
 
 use std::io;

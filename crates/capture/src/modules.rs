@@ -10,6 +10,7 @@ use object::{Object, ObjectKind, ObjectSegment, ObjectSymbol, SymbolKind};
 
 use crate::binary::Binary;
 use crate::place::{Frame, Place, demangled, short, variable_name};
+use crate::seen::Functions;
 use crate::steps::{ModuleFile, NO_BUILD, build_of};
 
 /// The modules of the program: itself and its shared libraries.
@@ -46,6 +47,7 @@ struct Module {
     variables: Vec<(u64, u64, String)>,
     /// Its machine code, by address.
     code: Vec<(u64, Vec<u8>)>,
+    functions: Functions,
 }
 
 impl Modules {
@@ -176,6 +178,17 @@ impl Modules {
             .is_some_and(reweave_wire::only_prepares)
     }
 
+    /// Whether the call that returns to `code` is in a function that was compiled from Rust and tells nothing.
+    pub(crate) fn is_unseen(&self, code: u64) -> bool {
+        let Some(module) = code.checked_sub(1).and_then(|call| self.module(call)) else { return false };
+        module.functions.is_unseen((code - 1).wrapping_sub(module.bias), |start, size| {
+            module.code.iter().find_map(|(at, bytes)| {
+                let from = usize::try_from(start.checked_sub(*at)?).ok()?;
+                bytes.get(from..from.checked_add(usize::try_from(size).ok()?)?)
+            })
+        })
+    }
+
     /// Whether the code at `code` tells of its accesses, as far as that can be known.
     pub(crate) fn tells(&self, code: u64) -> bool {
         self.module(code).is_none_or(|module| module.tells)
@@ -245,6 +258,7 @@ impl Module {
             tells: true,
             variables: Vec::new(),
             code: Vec::new(),
+            functions: Functions::default(),
         };
         let Ok(bytes) = fs::read(path) else { return module };
         let Ok(file) = object::File::parse(&*bytes) else { return module };
@@ -275,6 +289,7 @@ impl Module {
         module.variables.sort();
         module.variables.dedup_by_key(|variable| variable.0);
         module.loader = Loader::new(path).ok();
+        module.functions = Functions::of(&file);
         module
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Namer {
     sites: HashMap<u64, u32>,
     /// Which places are in Rust's standard library.
     library: HashMap<u64, bool>,
+    /// Which places are in functions of Rust that tell nothing.
+    unseen: HashMap<u64, bool>,
     /// Per call, the sites of it and of what it was inlined into, from the outside in; told apart by whether it is a
     /// thread's first.
     call_sites: HashMap<(u64, bool), Vec<SiteId>>,
@@ -44,6 +46,7 @@ impl Namer {
             builder: Builder::new(),
             sites: HashMap::new(),
             library: HashMap::new(),
+            unseen: HashMap::new(),
             call_sites: HashMap::new(),
             variables: HashMap::new(),
             objects: HashMap::new(),
@@ -52,6 +55,12 @@ impl Namer {
             conditions: HashMap::new(),
             stand_ins: HashMap::new(),
         }
+    }
+
+    /// Whether a place is in a function of Rust that tells nothing.
+    pub(crate) fn is_unseen(&mut self, code: u64) -> bool {
+        let modules = &self.modules;
+        code != 0 && *self.unseen.entry(code).or_insert_with(|| modules.is_unseen(code))
     }
 
     /// Whether a place is in Rust's standard library.

@@ -33,7 +33,8 @@ const NEVER: usize = usize::MAX;
 #[cfg(not(test))]
 core::arch::global_asm!(".weak __reweave_rust");
 
-/// Whether the program is one of Rust. #[cfg(not(test))]
+/// Whether the program is one of Rust.
+#[cfg(not(test))]
 pub(crate) fn is_program() -> bool {
     let at: usize;
     // SAFETY: reads the address of a symbol; 0 where there is none.

@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &[OsString], console: &Console) -> anyhow::Result<E
     let compiler = rustc::ask()?;
     let (front, why) = rustc::front(&compiler)?;
     if let Some(why) = why {
-        console.warn(format_args!("{why}: branches are not recorded, and std's locks are atomic accesses"));
+        console.warn(format_args!("{why}: std's own locks are seen in part only, so that races may be found that are none; those of the crate `reweave` are seen"));
     }
     let files = runtime_library::files().context("the library for recorded programs cannot be written")?;
     let folder = target_folder(&line)?;

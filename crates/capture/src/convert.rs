@@ -198,13 +198,12 @@ fn lifetimes(memory: &mut Memory, event: &RawEvent) -> Option<u32> {
 fn survey(memory: &mut Memory, event: &RawEvent) {
     lifetimes(memory, event);
     let Target::Bytes { at, length } = event.target else { return };
+    let (reads, writes) = (event.op.carries_read(), event.op.carries_written());
     for part in parts(at, length) {
-        memory.touch(part, event.thread);
-        if event.op.carries_read() && memory.observe(part, event.read >> (8 * part.offset)) {
+        let read = reads.then_some(event.read >> (8 * part.offset));
+        let written = writes.then_some(event.written >> (8 * part.offset));
+        if memory.touch(part, event.thread, read, written) {
             memory.is_strange(part.at);
-        }
-        if event.op.carries_written() {
-            memory.store(part, event.written >> (8 * part.offset));
         }
     }
 }

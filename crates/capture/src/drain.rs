@@ -9,17 +9,12 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use reweave_format::SharedWords;
 use reweave_wire::ring::{RING_MAGIC, SLOT_BYTES, SLOTS_AT, Slot, field, kind, state};
 
+use crate::block::{BLOCK_HEAD, BLOCK_SLOTS, RAW_MAGIC, RawWriter, head, sum};
 use crate::coder::{MAX_BYTES, SPARE, Sites};
 use crate::last::{State, Tail};
 
-/// What a raw recording begins with.
-pub(crate) const RAW_MAGIC: [u8; 8] = *b"rwraw 2\n";
-/// The head of a block: how many bytes and slots it has, and a sum over its bytes.
-pub(crate) const BLOCK_HEAD: usize = 16;
 /// Slots in the ring: a few megabytes, which stay in the cache that the cores share.
 const CAPACITY: usize = 1 << 18;
-/// At most so many slots make a block.
-const BLOCK_SLOTS: usize = 1 << 14;
 const SLOT_WORDS: usize = SLOT_BYTES / 8;
 /// So many slots are fetched ahead: they fit into the core's nearest cache.
 const AHEAD: usize = 512;
@@ -272,7 +267,7 @@ impl Drain {
         self.file = File::create_new(&last.raw)?;
         self.file.write_all(&RAW_MAGIC)?;
         let slots = last.state.slots();
-        let mut writer = RawWriter { file: &mut self.file, sites: Sites::default(), batch: Vec::new() };
+        let mut writer = RawWriter::new(&mut self.file);
         slots.iter().try_for_each(|&slot| writer.put(slot))?;
         self.sites = writer.end()?;
         (last.older, last.events, last.before) = (last.events, 0, slots.len());
@@ -308,7 +303,7 @@ impl Drain {
         new.push(".cut");
         let mut file = File::create(&new)?;
         file.write_all(&RAW_MAGIC)?;
-        let mut writer = RawWriter { file: &mut file, sites: Sites::default(), batch: Vec::new() };
+        let mut writer = RawWriter::new(&mut file);
         let (mut tail, mut result) = (Tail::new(total, last.keep), Ok(()));
         slots(&mut |slot| {
             tail.next(slot, &mut |slot| {
@@ -357,73 +352,6 @@ impl Drop for Drain {
     }
 }
 
-/// Writes slots as a raw recording, as [`Drain`] does with those that it takes out.
-pub fn write_raw(path: &Path, slots: &[Slot]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(&RAW_MAGIC)?;
-    let mut writer = RawWriter { file: &mut file, sites: Sites::default(), batch: Vec::new() };
-    slots.iter().try_for_each(|&slot| writer.put(slot))?;
-    writer.end()?;
-    Ok(())
-}
-
-/// Writes blocks of slots.
-struct RawWriter<'f> {
-    file: &'f mut File,
-    sites: Sites,
-    batch: Vec<Slot>,
-}
-
-impl RawWriter<'_> {
-    fn put(&mut self, slot: Slot) -> io::Result<()> {
-        self.batch.push(slot);
-        if self.batch.len() >= BLOCK_SLOTS { self.write() } else { Ok(()) }
-    }
-
-    fn write(&mut self) -> io::Result<()> {
-        let mut bytes = vec![0; self.batch.len() * MAX_BYTES + SPARE];
-        let slots: Vec<[u64; 3]> = self.batch.iter().map(|slot| slot.0).collect();
-        let (used, slots) = self.sites.encode(&slots, |word| *word, &mut bytes, 0, |_| ());
-        bytes.truncate(used);
-        self.file.write_all(&head(&bytes, slots))?;
-        self.batch.clear();
-        self.file.write_all(&bytes)
-    }
-
-    /// Writes the rest; what the blocks that follow are to be encoded with.
-    fn end(mut self) -> io::Result<Sites> {
-        if !self.batch.is_empty() {
-            self.write()?;
-        }
-        Ok(self.sites)
-    }
-}
-
-/// The head of a block.
-pub(crate) fn head(payload: &[u8], slots: u32) -> [u8; BLOCK_HEAD] {
-    let mut head = [0; BLOCK_HEAD];
-    let fields = [(payload.len() as u32).to_le_bytes(), slots.to_le_bytes()];
-    for (room, byte) in head.iter_mut().zip(fields.as_flattened().iter().chain(&sum(payload).to_le_bytes())) {
-        *room = *byte;
-    }
-    head
-}
-
-/// A sum that notices what a torn or foreign file has instead: it guards against accidents only. Four sums, each of every
-/// fourth word, are computed side by side: one after the other would take as long as all the rest.
-pub(crate) fn sum(bytes: &[u8]) -> u64 {
-    let step = |sum: u64, word: u64| (sum ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
-    let (groups, rest) = bytes.as_chunks::<32>();
-    let mut sums = [bytes.len() as u64, 1, 2, 3];
-    for group in groups {
-        for (sum, word) in sums.iter_mut().zip(group.as_chunks::<8>().0) {
-            *sum = step(*sum, u64::from_le_bytes(*word));
-        }
-    }
-    let sum = sums.into_iter().fold(0, step);
-    rest.iter().fold(sum, |sum, &byte| step(sum, u64::from(byte)))
-}
-
 fn read(slot: &[AtomicU64; SLOT_WORDS]) -> Slot {
     Slot(slot.each_ref().map(|word| word.load(Relaxed)))
 }
@@ -467,3 +395,6 @@ fn make_ring(raw: &Path) -> io::Result<(SharedWords, PathBuf)> {
     }
     Err(last)
 }
+
+#[cfg(test)]
+mod tests;

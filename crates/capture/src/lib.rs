@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod binary;
+mod block;
 mod calls;
 mod coder;
 mod convert;
@@ -27,8 +28,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use binary::{Binaries, Binary, BinaryError};
+pub use block::write_raw;
 pub use convert::{Recording, Summary, convert};
-pub use drain::{Drain, Stop, Taken, write_raw};
+pub use drain::{Drain, Stop, Taken};
 pub use lookup::Lookup;
 pub use steps::{
     About, CodePlace, Creation, ModuleFile, NO_BUILD, Step, StepsError, build_of, read_modules, read_steps,

@@ -57,6 +57,55 @@ struct Word {
 const INHERIT: u32 = u32::MAX;
 const FRESH: Word = Word { object: INHERIT, first: 0, starts: 1, several: false, known: 0, value: 0 };
 
+impl Word {
+    #[inline]
+    fn touch(&mut self, part: Part, thread: u32) {
+        let start = (part.at % 8) as u8;
+        self.starts |= 1 << start;
+        if let Some(end) = 1u8.checked_shl(u32::from(start + part.length)) {
+            self.starts |= end;
+        }
+        if self.first == 0 {
+            self.first = thread + 1;
+        }
+        self.several |= self.first != thread + 1;
+    }
+
+    #[inline]
+    fn observe(&mut self, part: Part, value: u64) -> bool {
+        let shift = (part.at % 8) as u32;
+        let known = self.known >> shift & ((1u16 << part.length) - 1) as u8;
+        let differs = (self.value >> (8 * shift) ^ value) & BYTES[usize::from(known)] != 0;
+        self.store(part, value);
+        differs
+    }
+
+    #[inline]
+    fn store(&mut self, part: Part, value: u64) {
+        let shift = 8 * (part.at % 8) as u32;
+        let mask = if part.length == 8 { u64::MAX } else { (1 << (8 * part.length)) - 1 };
+        self.value = self.value & !(mask << shift) | (value & mask) << shift;
+        self.known |= (((1u16 << part.length) - 1) as u8) << (part.at % 8);
+    }
+}
+
+/// All bits of the bytes whose bit is set.
+const BYTES: [u64; 256] = {
+    let mut masks = [0; 256];
+    let mut bits = 0;
+    while bits < 256 {
+        let mut byte = 0;
+        while byte < 8 {
+            if bits >> byte & 1 != 0 {
+                masks[bits] |= 0xFF << (8 * byte);
+            }
+            byte += 1;
+        }
+        bits += 1;
+    }
+    masks
+};
+
 struct Page {
     object: u32,
     words: Option<Box<[Word; PAGE_WORDS]>>,
@@ -158,8 +207,17 @@ impl Memory {
     }
 
     fn word(&mut self, at: u64) -> &mut Word {
-        let words = self.page(at).words.get_or_insert_with(|| Box::new([FRESH; PAGE_WORDS]));
-        &mut words[(at % PAGE_BYTES / 8) as usize]
+        self.word_and_object(at).0
+    }
+
+    /// The word at `at`, and the object that has it.
+    #[inline]
+    fn word_and_object(&mut self, at: u64) -> (&mut Word, u32) {
+        let page = self.page(at);
+        let words = page.words.get_or_insert_with(|| Box::new([FRESH; PAGE_WORDS]));
+        let word = &mut words[(at % PAGE_BYTES / 8) as usize];
+        let object = if word.object == INHERIT { page.object } else { word.object };
+        (word, object)
     }
 
     /// The object that has the byte at `at`.
@@ -230,34 +288,31 @@ impl Memory {
         }
     }
 
-    /// Notes on the first way through that `thread` touched a part.
-    pub(crate) fn touch(&mut self, part: Part, thread: u32) {
-        let object = self.object_at(part.at);
-        let word = self.word(part.at);
-        let start = (part.at % 8) as u8;
-        word.starts |= 1 << start;
-        if let Some(end) = 1u8.checked_shl(u32::from(start + part.length)) {
-            word.starts |= end;
+    /// Notes on the first way through that `thread` touched a part, and what it read and wrote there; whether a write before
+    /// it was not recorded.
+    pub(crate) fn touch(&mut self, part: Part, thread: u32, read: Option<u64>, written: Option<u64>) -> bool {
+        let (word, object) = self.word_and_object(part.at);
+        word.touch(part, thread);
+        let strange = read.is_some_and(|value| word.observe(part, value));
+        if let Some(value) = written {
+            word.store(part, value);
         }
-        if word.first == 0 {
-            word.first = thread + 1;
-        }
-        word.several |= word.first != thread + 1;
         if let Some(object) = self.objects.get_mut(object as usize) {
             object.shared |= object.owner != thread;
             object.touched = true;
         }
+        strange
     }
 
     /// Whether accesses to the word at `at` can matter to another thread.
     pub(crate) fn matters(&mut self, at: u64) -> bool {
-        let number = self.object_at(at);
-        self.matters_as(number, at)
+        let (&mut word, number) = self.word_and_object(at);
+        self.matters_as(number, word)
     }
 
     /// The same in a certain life of its address.
-    fn matters_as(&mut self, number: u32, at: u64) -> bool {
-        let Word { first, several, .. } = *self.word(at);
+    fn matters_as(&self, number: u32, word: Word) -> bool {
+        let Word { first, several, .. } = word;
         let Some(object) = self.objects.get(number as usize).filter(|_| number != 0) else { return several };
         let foreign = |thread: u32| first != thread + 1;
         object.shared && (several || foreign(object.owner) || object.freed_by.is_some_and(foreign))
@@ -265,25 +320,12 @@ impl Memory {
 
     /// A read of a part observed `value`: whether a write before it was not recorded.
     pub(crate) fn observe(&mut self, part: Part, value: u64) -> bool {
-        let word = self.word(part.at);
-        let shift = u32::try_from(part.at % 8).unwrap_or(0);
-        let bits = ((1u16 << part.length) - 1) as u8;
-        let known = word.known >> shift & bits;
-        let differs = (0..part.length).any(|byte| {
-            let mask = 0xFFu64 << (8 * byte);
-            known >> byte & 1 != 0 && (word.value >> (8 * shift) ^ value) & mask != 0
-        });
-        self.store(part, value);
-        differs
+        self.word(part.at).observe(part, value)
     }
 
     /// A part was written.
     pub(crate) fn store(&mut self, part: Part, value: u64) {
-        let word = self.word(part.at);
-        let shift = 8 * (part.at % 8) as u32;
-        let mask = if part.length == 8 { u64::MAX } else { (1 << (8 * part.length)) - 1 };
-        word.value = word.value & !(mask << shift) | (value & mask) << shift;
-        word.known |= (((1u16 << part.length) - 1) as u8) << (part.at % 8);
+        self.word(part.at).store(part, value);
     }
 
     /// Takes note that this word holds what no recorded write left there.
@@ -295,7 +337,8 @@ impl Memory {
     pub(crate) fn hide_strange(&mut self, hide: bool) -> usize {
         let mut count = 0;
         for (object, word) in std::mem::take(&mut self.strange) {
-            if self.matters_as(object, word * 8) {
+            let touched = *self.word(word * 8);
+            if self.matters_as(object, touched) {
                 count += 1;
                 if hide {
                     self.hidden.insert((object, word));
@@ -334,7 +377,7 @@ mod tests {
     use super::*;
 
     fn access(memory: &mut Memory, at: u64, length: u8, thread: u32) {
-        parts(at, length).for_each(|part| memory.touch(part, thread));
+        parts(at, length).for_each(|part| _ = memory.touch(part, thread, None, None));
     }
 
     fn variables(memory: &mut Memory, at: u64, length: u8) -> Vec<(u64, u8)> {

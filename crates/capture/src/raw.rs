@@ -11,8 +11,8 @@ use std::thread;
 use reweave_wire::ring::{BYTES_IN_TURN, CALL_BITS, PART_OF_CALL, Slot, kind};
 use reweave_wire::{Op, Space};
 
+use crate::block::{BLOCK_HEAD, RAW_MAGIC, sum};
 use crate::coder::{MAX_BYTES, Sites};
-use crate::drain::{BLOCK_HEAD, RAW_MAGIC, sum};
 use crate::{Damaged, Error};
 
 /// What an event is about.

@@ -1,22 +1,23 @@
 //! The calls under way in each thread, as the compiler tells of entries and exits of functions.
 //!
-//! An entry only notes where the function was called from, an exit only forgets it: both are the thread's own business and
-//! record nothing. What changed is recorded before the thread's next event ([`Inside::tell_calls`]), so functions that touch
-//! nothing cost next to nothing. An `Enter` says that the calls from a depth on are over and that one is under way there;
-//! an `Exit`, that they are over.
+//! An entry notes where the function was called from, an exit forgets it, and both are recorded at once where a hook
+//! could append by itself. Else what changed is recorded before the thread's next event ([`Inside::tell_calls`]). An
+//! `Enter` says that the calls from a depth on are over and that one is under way there; an `Exit`, that they are over.
 //!
 //! Not every entry has its exit: `longjmp` leaves functions without one. So each call is noted with its stack pointer. A
 //! call whose frame is not above that of a function that is entered, or that is left, is over.
 
-use core::sync::atomic::AtomicUsize;
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+use core::sync::atomic::{AtomicUsize, compiler_fence};
 
 use reweave_wire::Op;
+use reweave_wire::ring::Slot;
 
 use crate::export::export_before;
 use crate::log;
 use crate::real;
 use crate::recording::Inside;
+use crate::signals;
 use crate::sys;
 use crate::thread::{self, Thread};
 
@@ -76,6 +77,13 @@ impl Calls {
         log::ask_next();
     }
 
+    /// All calls but those from `depth` on are as they were recorded, and so is what changed there.
+    fn told(&self, depth: usize) {
+        self.depth.store(depth, Relaxed);
+        self.recorded.store(depth, Relaxed);
+        self.same.store(depth, Relaxed);
+    }
+
     /// Whether something may have changed that was not recorded.
     #[inline(always)]
     pub(crate) fn are_untold(&self) -> bool {
@@ -99,42 +107,79 @@ impl Calls {
         (0..depth).rev().take(most).map(|place| self.get(place).code).for_each(each);
     }
 
-    fn enter(&self, code: usize, stack: usize) {
+    /// A function is entered; `tell` records that, if it can.
+    #[inline(always)]
+    fn enter(&self, code: usize, stack: usize, tell: impl FnOnce(Slot) -> bool) {
         let calls = self.calls();
         if calls.is_null() {
             return;
         }
         // A function that is entered where another one's frame was shows that the other one is over.
         let depth = self.forget_below(stack + 1);
+        let told = !self.are_untold()
+            && depth < KEPT
+            && tell(Slot::operation(Op::Enter, code as u64, depth as u64, 0));
         // The depth first: a signal handler that comes in between uses what is above it.
-        self.cut(depth + 1);
+        if told {
+            self.told(depth + 1);
+        } else {
+            self.cut(depth + 1);
+        }
         let call = if depth < KEPT { Call { code, stack } } else { Call { code: 0, stack } };
         // SAFETY: `calls` has room for one more than are kept, and only this thread touches them.
         unsafe { calls.add(depth.min(KEPT)).write(call) };
-        if depth < self.same.load(Relaxed) {
+        if !told && depth < self.same.load(Relaxed) {
             self.same.store(depth, Relaxed);
         }
     }
 
     /// `code` is where the hook returns to. The last thing that a function does may be to jump to the hook: then it returns to
-    /// the function's caller, and the function's own frame is gone already.
-    fn exit(&self, stack: usize, code: usize) {
+    /// the function's caller, and the function's own frame is gone already. `tell` records it, if it can.
+    #[inline(always)]
+    fn exit(&self, stack: usize, code: usize, tell: impl FnOnce(Slot) -> bool) {
         let (before, depth) = (self.depth.load(Relaxed), self.forget_below(stack));
         let jumped = depth < before && self.get(depth).code == code;
         let left = if jumped { depth } else { depth.saturating_sub(1) };
-        self.cut(left.max(self.floor.load(Relaxed)));
+        let left = left.max(self.floor.load(Relaxed));
+        let caller = left.checked_sub(1).map_or(0, |place| self.get(place).code);
+        let told = !self.are_untold()
+            && left < before
+            && before <= KEPT
+            && tell(Slot::operation(Op::Exit, caller as u64, left as u64, 0));
+        if told {
+            self.told(left);
+        } else {
+            self.cut(left);
+        }
     }
 }
 
 extern "C" fn entry(code: usize, stack: usize) {
     if let Some(me) = thread::current() {
-        me.calls.enter(code, stack);
+        undisturbed(me, |tell| me.calls.enter(code, stack, tell));
     }
 }
 
 extern "C" fn exit(stack: usize, code: usize) {
     if let Some(me) = thread::current() {
-        me.calls.exit(stack, code);
+        undisturbed(me, |tell| me.calls.exit(stack, code, tell));
+    }
+}
+
+/// Changes a thread's calls while no handler of a signal runs: one that comes waits until that is done.
+#[inline(always)]
+fn undisturbed(me: &'static Thread, change: impl FnOnce(fn(Slot) -> bool)) {
+    if me.closed.load(Relaxed) != 0 {
+        return change(|_| false);
+    }
+    me.closed.store(1, Relaxed);
+    // A signal comes to the same thread: only the compiler must not move what it sees.
+    compiler_fence(SeqCst);
+    change(log::append_as_hook);
+    compiler_fence(SeqCst);
+    me.closed.store(0, Relaxed);
+    if me.signals.load(Relaxed) != 0 {
+        signals::deliver(me);
     }
 }
 
@@ -238,6 +283,10 @@ export_before! {
 mod tests {
     use super::*;
 
+    fn untold(_: Slot) -> bool {
+        false
+    }
+
     fn depth(calls: &Calls) -> usize {
         calls.depth.load(Relaxed)
     }
@@ -245,41 +294,41 @@ mod tests {
     #[test]
     fn calls_that_were_left_without_an_exit_are_found_out() {
         let calls = Calls::default();
-        calls.enter(1, 1000);
-        calls.enter(2, 900);
-        calls.enter(3, 800);
-        calls.exit(800, 0);
-        calls.enter(4, 800);
+        calls.enter(1, 1000, untold);
+        calls.enter(2, 900, untold);
+        calls.enter(3, 800, untold);
+        calls.exit(800, 0, untold);
+        calls.enter(4, 800, untold);
         assert_eq!((depth(&calls), calls.get(2).code), (3, 4));
         // Back in the first function, as after a jump, another one is called; its frame is smaller than the one before.
-        calls.enter(5, 950);
+        calls.enter(5, 950, untold);
         assert_eq!((depth(&calls), calls.get(1).code), (2, 5));
-        calls.exit(950, 0);
-        calls.enter(6, 900);
-        calls.enter(7, 700);
+        calls.exit(950, 0, untold);
+        calls.enter(6, 900, untold);
+        calls.enter(7, 700, untold);
         // The outermost function returns, and nothing else did.
-        calls.exit(1000, 0);
+        calls.exit(1000, 0, untold);
         assert_eq!(depth(&calls), 0);
-        calls.exit(1100, 0);
+        calls.exit(1100, 0, untold);
         assert_eq!(depth(&calls), 0);
     }
 
     #[test]
     fn a_function_may_end_with_a_jump_to_the_hook() {
         let calls = Calls::default();
-        calls.enter(1, 1000);
-        calls.enter(2, 900);
-        calls.enter(3, 800);
+        calls.enter(1, 1000, untold);
+        calls.enter(2, 900, untold);
+        calls.enter(3, 800, untold);
         // The frame of the innermost function is gone: the stack ends where its caller's did.
-        calls.exit(900, 3);
+        calls.exit(900, 3, untold);
         assert_eq!((depth(&calls), calls.get(1).code), (2, 2));
-        calls.exit(1000, 2);
+        calls.exit(1000, 2, untold);
         assert_eq!((depth(&calls), calls.get(0).code), (1, 1));
         // The same, after a jump out of two more.
-        calls.enter(2, 900);
-        calls.enter(4, 800);
-        calls.enter(5, 700);
-        calls.exit(1000, 2);
+        calls.enter(2, 900, untold);
+        calls.enter(4, 800, untold);
+        calls.enter(5, 700, untold);
+        calls.exit(1000, 2, untold);
         assert_eq!(depth(&calls), 1);
     }
 
@@ -287,14 +336,14 @@ mod tests {
     fn a_handler_on_any_stack_leaves_interrupted_calls_alone() {
         let me = Thread::default();
         for stack in [100, 5000] {
-            me.calls.enter(1, 1000);
+            me.calls.enter(1, 1000, untold);
             let interrupted = interrupt(&me);
-            me.calls.enter(2, stack);
-            me.calls.exit(stack, 0);
-            me.calls.exit(stack, 0);
+            me.calls.enter(2, stack, untold);
+            me.calls.exit(stack, 0, untold);
+            me.calls.exit(stack, 0, untold);
             resume(&me, &interrupted);
             assert_eq!((depth(&me.calls), me.calls.get(0).code), (1, 1));
-            me.calls.exit(1000, 0);
+            me.calls.exit(1000, 0, untold);
         }
         assert_eq!(depth(&me.calls), 0);
     }
@@ -304,19 +353,53 @@ mod tests {
         let calls = Calls::default();
         let stack = |place: usize| usize::MAX / 2 - place * 16;
         for place in 0..KEPT + 100 {
-            calls.enter(place + 1, stack(place));
+            calls.enter(place + 1, stack(place), untold);
         }
         assert_eq!(
             (depth(&calls), calls.get(KEPT - 1).code, calls.get(KEPT + 50).code),
             (KEPT + 100, KEPT, 0)
         );
         for place in (0..KEPT + 100).rev() {
-            calls.exit(stack(place), 0);
+            calls.exit(stack(place), 0, untold);
             assert_eq!(depth(&calls), place);
         }
         // As after a jump out of it.
-        (0..KEPT + 100).for_each(|place| calls.enter(place + 1, stack(place)));
-        calls.enter(7, stack(2));
+        (0..KEPT + 100).for_each(|place| calls.enter(place + 1, stack(place), untold));
+        calls.enter(7, stack(2), untold);
         assert_eq!((depth(&calls), calls.get(2).code), (3, 7));
+    }
+
+    #[test]
+    fn what_is_recorded_at_once_gives_the_calls_under_way() {
+        use core::cell::RefCell;
+        let (calls, recorded) = (Calls::default(), RefCell::new(Vec::new()));
+        let tell = |slot: Slot| {
+            let mut recorded = recorded.borrow_mut();
+            recorded.truncate(slot.target() as usize);
+            if slot == Slot::operation(Op::Enter, slot.code(), slot.target(), 0) {
+                recorded.push(slot.code());
+            }
+            true
+        };
+        let mut random = 1u64;
+        let mut frames = vec![100_000];
+        for code in 1..5_000 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            match random >> 33 {
+                draw if draw % 2 == 0 || frames.len() < 2 => {
+                    frames.push(frames[frames.len() - 1] - 32);
+                    calls.enter(code, frames[frames.len() - 1], tell);
+                }
+                // As after a jump out of several.
+                draw => {
+                    let left = 1 + draw as usize / 2 % 3;
+                    frames.truncate(frames.len().saturating_sub(left).max(1) + 1);
+                    calls.exit(frames.pop().unwrap(), 0, tell);
+                }
+            }
+            let expected: Vec<u64> = (0..depth(&calls)).map(|place| calls.get(place).code as u64).collect();
+            assert_eq!(*recorded.borrow(), expected);
+            assert!(!calls.are_untold() && depth(&calls) == frames.len() - 1);
+        }
     }
 }

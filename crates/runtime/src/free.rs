@@ -91,14 +91,20 @@ impl Inside {
         if let Some(head) = head {
             let first = head as usize + SLOTS_AT;
             let end = first + SLOTS * SLOT_BYTES;
+            let announced = self.announced();
             // SAFETY: `own_head` mapped this memory, and only this thread uses it.
             unsafe {
                 head.write_volatile(first);
+                head.add(2).write_volatile(0);
+                if let Some(slot) = announced {
+                    (first as *mut [u64; 3]).write(slot.0);
+                    head.write_volatile(first + SLOT_BYTES);
+                    head.add(2).write_volatile(log::announcement(first as u64, slot) as usize);
+                }
                 // The rest is for blocks of the heap.
                 let limit = end - KEPT_BACK * SLOT_BYTES;
                 let waits = self.me.pending.get().is_some() || self.me.calls.are_untold();
                 head.add(1).write_volatile(if waits { 0 } else { limit });
-                head.add(2).write_volatile(0);
             }
         }
         self.core().log.settle();

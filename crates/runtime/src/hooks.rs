@@ -2,7 +2,7 @@
 //!
 //! Most accesses are recorded right here, in some twenty instructions: the slot is written, and counts once the cursor is
 //! moved behind it. A write's value is read by the thread's next hook, which finds the slot in the head. Where the limit is
-//! reached, or an access is not aligned, the function behind takes over. A signal's handler may come between any two
+//! reached, the function behind takes over. A signal's handler may come between any two
 //! instructions; then the hook begins anew ([`crate::signals`]), which is why it lies within a fixed number of bytes and
 //! changes nothing that counts before the cursor.
 
@@ -28,9 +28,9 @@ macro_rules! hooks {
     )* };
 }
 
-/// Hooks that record by themselves. `before` is what is special at their start, `$value` what gets the value, if anything.
+/// Hooks that record by themselves, each under several names. `$value` is what gets the value, or announces the write.
 macro_rules! quick {
-    ($($name:ident: $kind:literal, $before:literal, $value:literal, $slow:ident;)*) => {
+    ($($name:ident $($alias:ident)*: $kind:literal, $value:literal, $slow:ident;)*) => {
         #[cfg(not(test))]
         core::arch::global_asm!(
             ".section reweave_hooks,\"ax\",@progbits",
@@ -39,9 +39,13 @@ macro_rules! quick {
                 ".balign 256",
                 concat!(".weak ", stringify!($name)),
                 concat!(".type ", stringify!($name), ",@function"),
+                $(
+                    concat!(".weak ", stringify!($alias)),
+                    concat!(".type ", stringify!($alias), ",@function"),
+                    concat!(stringify!($alias), ":"),
+                )*
                 concat!(stringify!($name), ":"),
                 "mov rax, qword ptr fs:[reweave_log@tpoff]",
-                $before,
                 "mov rdx, [rax]",
                 "cmp rdx, [rax + 8]",
                 "jae 3f",
@@ -96,18 +100,28 @@ macro_rules! quick {
             read_1 = sym read_1, read_2 = sym read_2, read_4 = sym read_4, read_8 = sym read_8,
             write_1 = sym write_1, write_2 = sym write_2, write_4 = sym write_4, write_8 = sym write_8,
         );
+        #[cfg(test)]
+        const _: &[extern "C" fn(usize, usize)] = &[$($slow),*];
     };
 }
 
 quick! {
-    __tsan_read1: "0x0100000000000000", "", "movzx r8d, byte ptr [rdi]\nmov [rdx + 16], r8", read_1;
-    __tsan_read2: "0x0200000000000000", "", "movzx r8d, word ptr [rdi]\nmov [rdx + 16], r8", read_2;
-    __tsan_read4: "0x0400000000000000", "", "mov r8d, [rdi]\nmov [rdx + 16], r8", read_4;
-    __tsan_read8: "0x0800000000000000", "", "mov r8, [rdi]\nmov [rdx + 16], r8", read_8;
-    __tsan_write1: "0x1100000000000000", "", "mov [rax + 16], rdx", write_1;
-    __tsan_write2: "0x1200000000000000", "test dil, 1\njnz 3f", "lea r9, [rdx + 1]\nmov [rax + 16], r9", write_2;
-    __tsan_write4: "0x1400000000000000", "test dil, 3\njnz 3f", "lea r9, [rdx + 2]\nmov [rax + 16], r9", write_4;
-    __tsan_write8: "0x1800000000000000", "test dil, 7\njnz 3f", "lea r9, [rdx + 3]\nmov [rax + 16], r9", write_8;
+    __tsan_read1 __tsan_volatile_read1 __tsan_read1_pc:
+        "0x0100000000000000", "movzx r8d, byte ptr [rdi]\nmov [rdx + 16], r8", read_1;
+    __tsan_read2 __tsan_volatile_read2 __tsan_unaligned_read2 __tsan_unaligned_volatile_read2:
+        "0x0200000000000000", "movzx r8d, word ptr [rdi]\nmov [rdx + 16], r8", read_2;
+    __tsan_read4 __tsan_volatile_read4 __tsan_unaligned_read4 __tsan_unaligned_volatile_read4:
+        "0x0400000000000000", "mov r8d, [rdi]\nmov [rdx + 16], r8", read_4;
+    __tsan_read8 __tsan_volatile_read8 __tsan_unaligned_read8 __tsan_unaligned_volatile_read8 __tsan_vptr_read:
+        "0x0800000000000000", "mov r8, [rdi]\nmov [rdx + 16], r8", read_8;
+    __tsan_write1 __tsan_volatile_write1:
+        "0x1100000000000000", "mov [rax + 16], rdx", write_1;
+    __tsan_write2 __tsan_volatile_write2 __tsan_unaligned_write2 __tsan_unaligned_volatile_write2:
+        "0x1200000000000000", "lea r9, [rdx + 1]\nmov [rax + 16], r9", write_2;
+    __tsan_write4 __tsan_volatile_write4 __tsan_unaligned_write4 __tsan_unaligned_volatile_write4:
+        "0x1400000000000000", "lea r9, [rdx + 2]\nmov [rax + 16], r9", write_4;
+    __tsan_write8 __tsan_volatile_write8 __tsan_unaligned_write8 __tsan_unaligned_volatile_write8:
+        "0x1800000000000000", "lea r9, [rdx + 3]\nmov [rax + 16], r9", write_8;
 }
 
 /// Where the hooks are that record by themselves.
@@ -126,16 +140,15 @@ pub(crate) fn range() -> (usize, usize) {
 }
 
 hooks! {
-    read_1: read 1, __tsan_read1_pc __tsan_volatile_read1;
-    read_2: read 2, __tsan_unaligned_read2 __tsan_volatile_read2 __tsan_unaligned_volatile_read2;
-    read_4: read 4, __tsan_unaligned_read4 __tsan_volatile_read4 __tsan_unaligned_volatile_read4;
-    read_8: read 8, __tsan_unaligned_read8 __tsan_volatile_read8 __tsan_unaligned_volatile_read8
-        __tsan_vptr_read;
+    read_1: read 1,;
+    read_2: read 2,;
+    read_4: read 4,;
+    read_8: read 8,;
     read_16: read 16, __tsan_read16 __tsan_unaligned_read16 __tsan_volatile_read16 __tsan_unaligned_volatile_read16;
-    write_1: write 1, __tsan_volatile_write1;
-    write_2: write 2, __tsan_unaligned_write2 __tsan_volatile_write2 __tsan_unaligned_volatile_write2;
-    write_4: write 4, __tsan_unaligned_write4 __tsan_volatile_write4 __tsan_unaligned_volatile_write4;
-    write_8: write 8, __tsan_unaligned_write8 __tsan_volatile_write8 __tsan_unaligned_volatile_write8;
+    write_1: write 1,;
+    write_2: write 2,;
+    write_4: write 4,;
+    write_8: write 8,;
     write_16: write 16, __tsan_write16 __tsan_unaligned_write16 __tsan_volatile_write16
         __tsan_unaligned_volatile_write16;
     update_1: update 1, __tsan_read_write1;

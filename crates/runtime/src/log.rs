@@ -178,7 +178,7 @@ impl Log {
     pub(crate) fn restore(&mut self, thread: u32, slot: Slot) {
         self.put(thread, slot);
         let at = self.cursor() - SLOT_BYTES as u64;
-        self.field(field::PENDING).store(at | u64::from((slot.kind() & 15).trailing_zeros()), Relaxed);
+        self.field(field::PENDING).store(announcement(at, slot), Relaxed);
     }
 
     /// Whether the last slots are of few places in code and memory, as those of a thread are that waits for a variable.
@@ -266,6 +266,11 @@ impl Log {
     }
 }
 
+/// What a hook leaves to the next one about the slot of a write.
+pub(crate) fn announcement(at: u64, slot: Slot) -> u64 {
+    at | u64::from((slot.kind() & 15).trailing_zeros())
+}
+
 /// Puts what its write left in memory into a slot.
 #[inline(always)]
 pub(crate) fn fill(slot: *mut u64) {
@@ -322,6 +327,39 @@ pub(crate) fn set_head(_: usize) {}
 
 #[cfg(test)]
 pub(crate) fn shut() {}
+
+/// Adds a slot where the hooks of this thread append, as they do; whether there was room. No signal's handler may come
+/// in between: the thread must be closed.
+#[cfg(not(test))]
+#[inline(always)]
+pub(crate) fn append_as_hook(slot: Slot) -> bool {
+    let head: *mut u64;
+    // SAFETY: the word points to a head, shut or not. A hook would append there now, so this thread may.
+    unsafe {
+        core::arch::asm!("mov {}, qword ptr fs:[reweave_log@tpoff]", out(reg) head,
+                         options(nostack, readonly, preserves_flags));
+        let (cursor, limit) = (head.read_volatile(), head.add(1).read_volatile());
+        if cursor >= limit {
+            return false;
+        }
+        let pending = (head.add(2).read_volatile() & !7) as *mut u64;
+        if !pending.is_null() {
+            fill(pending);
+            head.add(2).write_volatile(0);
+        }
+        let room = cursor as *mut u64;
+        for (place, word) in slot.0.into_iter().enumerate() {
+            room.add(place).write_volatile(word);
+        }
+        head.write_volatile(cursor + SLOT_BYTES as u64);
+    }
+    true
+}
+
+#[cfg(test)]
+pub(crate) fn append_as_hook(_: Slot) -> bool {
+    false
+}
 
 /// The next hook of this thread asks first, and what [`crate::recording::Inside::settle`] does is done before its access.
 #[cfg(not(test))]

@@ -14,7 +14,7 @@ use crate::log::{self, Log};
 use crate::map::{Array, Map};
 use crate::policy::Policy;
 use crate::signals;
-use crate::thread::{self, MAX_THREADS, Thread};
+use crate::thread::{self, MAX_THREADS, Pending, Thread};
 
 /// The state of the recording. Only the thread with the baton, inside our own code, has it in its hands.
 pub(crate) struct Core {
@@ -123,9 +123,13 @@ impl Inside {
             return self.set_free();
         }
         let (me, budget) = (self.me.index() as u32, self.budget());
+        let announced = self.announced();
         let core = self.core();
         core.log.by(me);
         front::forget_branch();
+        if let Some(write) = announced {
+            core.log.restore(me, write);
+        }
         core.mark = core.log.cursor();
         // A write that is still to be looked at is not for the short way, nor are calls that are still to be told.
         let waits = self.me.pending.get().is_some() || self.me.calls.are_untold();
@@ -135,6 +139,18 @@ impl Inside {
         compiler_fence(SeqCst);
         self.me.closed.store(0, Relaxed);
         log::set_head(head);
+    }
+
+    /// The write that the thread is about to do as a hook would have announced it, if one could: the next hook need not ask
+    /// on its account.
+    #[inline(always)]
+    pub(crate) fn announced(&mut self) -> Option<Slot> {
+        let Pending { at, length, code } = self.me.pending.get()?;
+        if !matches!(length, 1 | 2 | 4 | 8) || self.core().forced.is_some() {
+            return None;
+        }
+        self.me.pending.set(None);
+        Some(Slot::new(kind::WRITE + length as u8, 0, code as u64, at as u64, 0))
     }
 
     /// The state of the recording.

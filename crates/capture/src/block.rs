@@ -1,0 +1,87 @@
+//! Blocks of slots, of which a raw recording is made.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use reweave_wire::ring::Slot;
+
+use crate::coder::{MAX_BYTES, SPARE, Sites};
+
+/// What a raw recording begins with.
+pub(crate) const RAW_MAGIC: [u8; 8] = *b"rwraw 2\n";
+/// The head of a block: how many bytes and slots it has, and a sum over its bytes.
+pub(crate) const BLOCK_HEAD: usize = 16;
+/// At most so many slots make a block.
+pub(crate) const BLOCK_SLOTS: usize = 1 << 14;
+
+/// Writes slots as a raw recording, as [`Drain`] does with those that it takes out.
+pub fn write_raw(path: &Path, slots: &[Slot]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(&RAW_MAGIC)?;
+    let mut writer = RawWriter::new(&mut file);
+    slots.iter().try_for_each(|&slot| writer.put(slot))?;
+    writer.end()?;
+    Ok(())
+}
+
+/// Writes blocks of slots.
+pub(crate) struct RawWriter<'f> {
+    file: &'f mut File,
+    sites: Sites,
+    batch: Vec<Slot>,
+}
+
+impl RawWriter<'_> {
+    pub(crate) fn new(file: &mut File) -> RawWriter<'_> {
+        RawWriter { file, sites: Sites::default(), batch: Vec::new() }
+    }
+
+    pub(crate) fn put(&mut self, slot: Slot) -> io::Result<()> {
+        self.batch.push(slot);
+        if self.batch.len() >= BLOCK_SLOTS { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        let mut bytes = vec![0; self.batch.len() * MAX_BYTES + SPARE];
+        let slots: Vec<[u64; 3]> = self.batch.iter().map(|slot| slot.0).collect();
+        let (used, slots) = self.sites.encode(&slots, |word| *word, &mut bytes, 0, |_| ());
+        bytes.truncate(used);
+        self.file.write_all(&head(&bytes, slots))?;
+        self.batch.clear();
+        self.file.write_all(&bytes)
+    }
+
+    /// Writes the rest; what the blocks that follow are to be encoded with.
+    pub(crate) fn end(mut self) -> io::Result<Sites> {
+        if !self.batch.is_empty() {
+            self.write()?;
+        }
+        Ok(self.sites)
+    }
+}
+
+/// The head of a block.
+pub(crate) fn head(payload: &[u8], slots: u32) -> [u8; BLOCK_HEAD] {
+    let mut head = [0; BLOCK_HEAD];
+    let fields = [(payload.len() as u32).to_le_bytes(), slots.to_le_bytes()];
+    for (room, byte) in head.iter_mut().zip(fields.as_flattened().iter().chain(&sum(payload).to_le_bytes())) {
+        *room = *byte;
+    }
+    head
+}
+
+/// A sum that notices what a torn or foreign file has instead: it guards against accidents only. Four sums, each of every
+/// fourth word, are computed side by side: one after the other would take as long as all the rest.
+pub(crate) fn sum(bytes: &[u8]) -> u64 {
+    let step = |sum: u64, word: u64| (sum ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+    let (groups, rest) = bytes.as_chunks::<32>();
+    let mut sums = [bytes.len() as u64, 1, 2, 3];
+    for group in groups {
+        for (sum, word) in sums.iter_mut().zip(group.as_chunks::<8>().0) {
+            *sum = step(*sum, u64::from_le_bytes(*word));
+        }
+    }
+    let sum = sums.into_iter().fold(0, step);
+    rest.iter().fold(sum, |sum, &byte| step(sum, u64::from(byte)))
+}

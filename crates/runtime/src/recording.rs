@@ -150,7 +150,8 @@ impl Inside {
             return None;
         }
         self.me.pending.set(None);
-        Some(Slot::new(kind::WRITE + length as u8, 0, code as u64, at as u64, 0))
+        let detail = if code & PART != 0 { PART_OF_CALL } else { 0 };
+        Some(Slot::new(kind::WRITE + length as u8, detail, code as u64, at as u64, 0))
     }
 
     /// The state of the recording.

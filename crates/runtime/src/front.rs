@@ -94,6 +94,9 @@ macro_rules! quick {
             read_1 = sym read_1, read_2 = sym read_2, read_4 = sym read_4, read_8 = sym read_8,
             write_1 = sym write_1, write_2 = sym write_2, write_4 = sym write_4, write_8 = sym write_8,
         );
+        // Without the code above, nobody else refers to them.
+        #[cfg(test)]
+        const _: () = { let _ = ($($slow,)* branch); };
     };
 }
 

@@ -15,7 +15,7 @@ pub(crate) const BLOCK_HEAD: usize = 16;
 /// At most so many slots make a block.
 pub(crate) const BLOCK_SLOTS: usize = 1 << 14;
 
-/// Writes slots as a raw recording, as [`Drain`] does with those that it takes out.
+/// Writes slots as a raw recording, as [`Drain`](crate::Drain) does with those that it takes out.
 pub fn write_raw(path: &Path, slots: &[Slot]) -> io::Result<()> {
     let mut file = File::create(path)?;
     file.write_all(&RAW_MAGIC)?;

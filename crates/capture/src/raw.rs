@@ -194,6 +194,10 @@ impl Reader<'_> {
                 let event = self
                     .event(slot)
                     .ok_or_else(|| Error::damaged(path, "an event is not one that a recorder writes"))?;
+                if let Target::Thread(other) = event.target {
+                    // One that the recording ends before, with nothing of its own.
+                    self.threads = self.threads.max(other.saturating_add(1));
+                }
                 self.give(event, slot.kind() & 0xF0 == kind::WRITE, each)
             }
         }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use reweave_capture::{Recording, Summary};
+use reweave_trace::Capabilities;
 
 use super::cc::in_path;
 use super::replay::recorded::{self, StepsFile};
@@ -117,7 +118,8 @@ fn finish(
         recording.write_ways(&mut file).with_context(kept)?;
         file.flush().with_context(|| path.display().to_string())?;
     }
-    let mut writer = reweave_format::create(output, None, recording.capabilities())?;
+    let capabilities = recording.capabilities();
+    let mut writer = reweave_format::create(output, None, capabilities)?;
     let mut steps = StepsFile::new(output);
     let named = ended.from_start.then_some(&mut steps as &mut dyn io::Write);
     let summary = recording.write_with_steps(&mut *writer, named).with_context(kept)?;
@@ -129,7 +131,7 @@ fn finish(
     {
         console.warn(format_args!("the trace cannot be replayed, its steps were not written: {error}"));
     }
-    report(ended, &summary, output, console);
+    report(ended, &summary, capabilities, output, console);
     if fronts == Fronts::Both {
         console.note(
             "parts of the program were compiled with the plugin, others without: the trace has no branches",
@@ -160,14 +162,19 @@ impl Fronts {
     }
 }
 
-fn report(ended: &Ended, summary: &Summary, output: &Path, console: &Console) {
+fn report(ended: &Ended, summary: &Summary, capabilities: Capabilities, output: &Path, console: &Console) {
     let &Summary { recorded, written, threads, unseen_writes, .. } = summary;
     let path = output.display();
     console.note(format_args!(
-        "{path}: {} of {}, from {} as recorded",
+        "{path}: {} of {}, from {} as recorded, {}",
         plural::count(written, "event"),
         plural::count(threads as u64, "thread"),
         plural::count(recorded, "event"),
+        match (capabilities.values, capabilities.branches) {
+            (true, true) => "with values and branches",
+            (true, false) => "with values, without branches",
+            (false, _) => "without values",
+        },
     ));
     for line in &ended.notes {
         match line.as_str() {

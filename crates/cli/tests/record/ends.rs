@@ -110,6 +110,17 @@ fn limits_stop_the_recording_and_not_the_program() {
     }
 }
 
+/// The first 200 threads are forked one after the other, and none has run when the recording stops.
+#[test]
+fn a_recording_may_end_before_a_thread_begins() {
+    let program = compile(GCC, "threads.c", &["-O1"]);
+    let recorded = program.record::<&str>(&["--policy", "plain", "--max-events", "2000"], &[]);
+    assert_eq!((recorded.code, recorded.out.as_str()), (Some(0), "ok\n"));
+    let lines = recorded.events();
+    let count = |op: &str| lines.iter().filter(|line| line.op == op).count();
+    assert!(count("fork") > 50 && count("begin") < count("fork"), "{} {}", count("fork"), count("begin"));
+}
+
 #[test]
 fn the_last_events_are_a_trace_of_their_own() {
     for (name, keep) in

@@ -29,9 +29,9 @@ pub(crate) fn run(arguments: &[OsString], console: &Console) -> anyhow::Result<E
     }
     let line = Line::read(arguments)?;
     let compiler = rustc::ask()?;
-    let (front, why) = rustc::front(&compiler)?;
-    if let Some(why) = why {
-        console.warn(format_args!("{why}: std's own locks are seen in part only, so that races may be found that are none; those of the crate `reweave` are seen"));
+    let front = rustc::front(&compiler)?;
+    if front == rustc::Front::Tsan {
+        console.warn(format_args!("without the compiler plugin, {}", rustc::IN_PART));
     }
     let files = runtime_library::files().context("the library for recorded programs cannot be written")?;
     let folder = target_folder(&line)?;

@@ -1,10 +1,11 @@
 //! The same program with `std` and with the crate `reweave`, recorded: each primitive gives the events that it should.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use crate::common::{Line, count};
-use crate::project::{Project, findings, root};
+use crate::common::{Line, count, reweave};
+use crate::project::{Project, findings, is_there, root};
 
 const KINDS: &str = "race,deadlock,uaf";
 
@@ -98,6 +99,9 @@ fn expect_findings(project: &Project) {
 
 #[test]
 fn the_crate_tells_what_it_does() {
+    if !is_there() {
+        return;
+    }
     let project = Project::new(&Project::needs_ours(), &[("tests/like_std.rs", &program())]);
     fs::create_dir_all(project.path().join("src")).expect("a folder");
     fs::write(project.path().join("src/lib.rs"), "//! Nothing.\n").expect("a file");
@@ -118,6 +122,9 @@ fn behaves_as_std_without_a_recorder(project: &Project) {
 
 #[test]
 fn std_is_known_by_its_names() {
+    if !is_there() {
+        return;
+    }
     let text = program().replace("reweave::", "std::");
     let project = Project::new("", &[("tests/like_std.rs", &text), ("src/lib.rs", "//! Nothing.\n")]);
     let front = project.cargo(&["build", "--offline"]);
@@ -130,6 +137,9 @@ fn std_is_known_by_its_names() {
 
 #[test]
 fn a_program_is_recorded_with_its_arguments_and_calls() {
+    if !is_there() {
+        return;
+    }
     let main = "//! A shop.\nfn main() {\n    let mut set = std::collections::BTreeSet::new();\n    \
                 for word in std::env::args().skip(1) {\n        let new = set.insert(word.clone());\n        \
                 reweave::call!(set, \"add\", word => new);\n    }\n    set.clear();\n    \
@@ -154,6 +164,9 @@ fn a_program_is_recorded_with_its_arguments_and_calls() {
 
 #[test]
 fn tests_are_chosen_fail_and_are_ignored_as_ever() {
+    if !is_there() {
+        return;
+    }
     let text = "//! Tests.\n#[test]\nfn good() {}\n#[test]\nfn bad() { panic!(\"no\") }\n#[test]\n#[ignore]\n\
                 fn slow() {}\nmod inner { #[test]\nfn good() { std::thread::spawn(|| ()).join().unwrap() } }\n";
     let project = Project::new("", &[("tests/some.rs", text), ("src/lib.rs", "//! Nothing.\n")]);
@@ -168,4 +181,30 @@ fn tests_are_chosen_fail_and_are_ignored_as_ever() {
     assert!(out.contains("test result: ok. 1 passed; 0 failed; 0 ignored"), "{out}");
     let ran = project.cargo(&["publish"]);
     assert_eq!(ran.status.code(), Some(2));
+}
+
+/// A compiler that only says what it is.
+fn claims(project: &Project, llvm: &str) -> String {
+    let path = project.path().join("rustc");
+    let text = format!("#!/bin/sh\necho 'host: x86_64-unknown-linux-gnu'\necho 'LLVM version: {llvm}'\n");
+    fs::write(&path, text).expect("a file");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it can be run");
+    let mut command = project.in_it(reweave());
+    let ran = command.args(["cargo", "build"]).env("RUSTC", &path).output().expect("the command starts");
+    assert_eq!(ran.status.code(), Some(2));
+    String::from_utf8_lossy(&ran.stderr).into_owned()
+}
+
+#[test]
+fn a_compiler_that_cannot_load_the_plugin_is_refused_with_a_way_out() {
+    if !is_there() {
+        return;
+    }
+    let project = Project::new("", &[("src/main.rs", "fn main() {}\n")]);
+    let said = claims(&project, "21.1.0");
+    assert!(said.contains("is for LLVM 22, and this rustc has LLVM 21"), "{said}");
+    assert!(
+        said.contains("REWEAVE_FRONT=tsan") && said.contains("races may be found that are none"),
+        "{said}"
+    );
 }

@@ -18,6 +18,20 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/cli is two levels down")
 }
 
+/// Whether programs of Rust can be recorded with the plugin here; says so where they cannot.
+pub(crate) fn is_there() -> bool {
+    let says = |name: &str, flag: &str| {
+        let ran = Command::new(name).arg(flag).output();
+        ran.map_or_else(|_| String::new(), |ran| String::from_utf8_lossy(&ran.stdout).into_owned())
+    };
+    let there = says("llvm-config-22", "--version").starts_with("22.")
+        && says("rustc", "-vV").contains("LLVM version: 22.");
+    if !there {
+        eprintln!("LLVM 22 is not installed, or rustc has another one: recording Rust is not tested");
+    }
+    there
+}
+
 impl Project {
     /// A project with these dependencies and files.
     pub(crate) fn new(dependencies: &str, files: &[(&str, &str)]) -> Project {

@@ -27,11 +27,14 @@ pub(super) enum Front {
     Tsan,
 }
 
-/// Names a front where the best one is not wanted.
+/// Names a front where the plugin is not wanted.
 const CHOICE: &str = "REWEAVE_FRONT";
 
-/// The plugin where it can be loaded, else what the compiler has for ThreadSanitizer; and, where it is not the plugin, why.
-pub(super) fn front(compiler: &Compiler) -> anyhow::Result<(Front, Option<String>)> {
+/// What is missing without the plugin. Nobody gets that without having asked for it.
+pub(super) const IN_PART: &str = "std's own locks are seen in part only, so that races may be found that are none; those of the crate `reweave` are seen";
+
+/// The plugin, or, where that is asked for, what the compiler has for ThreadSanitizer.
+pub(super) fn front(compiler: &Compiler) -> anyhow::Result<Front> {
     let ours = runtime_library::has_plugin();
     let loads = compiler.llvm.as_deref() == Some(LLVM);
     let version = compiler.llvm.as_deref().unwrap_or("an unknown version");
@@ -43,11 +46,14 @@ pub(super) fn front(compiler: &Compiler) -> anyhow::Result<(Front, Option<String
         }
     };
     match env::var(CHOICE).ok().as_deref() {
-        None | Some("") => Ok((if why.is_none() { Front::Plugin } else { Front::Tsan }, why)),
-        Some("tsan") => Ok((Front::Tsan, None)),
-        Some("plugin") => match why {
-            None => Ok((Front::Plugin, None)),
-            Some(why) => Err(Failure::new(why).hint(format!("unset {CHOICE}, or set it to tsan")).into()),
+        Some("tsan") => Ok(Front::Tsan),
+        None | Some("" | "plugin") => match why {
+            None => Ok(Front::Plugin),
+            Some(why) => {
+                let hint =
+                    format!("{CHOICE}=tsan takes what the compiler has for ThreadSanitizer: {IN_PART}");
+                Err(Failure::new(why).hint(hint).into())
+            }
         },
         Some(other) => Err(Failure::new(format!("{CHOICE} is {other}")).hint("it is plugin or tsan").into()),
     }

@@ -2,9 +2,10 @@
 //!
 //! Two events that came in one order and might come in the other: a use and a free of an object, the start of a wait and
 //! the notification that woke it, and in traces with values the first write of a variable and a read that would then
-//! find the initial value. Pairs that the must order keeps are left out.
+//! find the initial value. Pairs that the must order keeps are left out; so are, unless every candidate is wanted, variables
+//! whose initial value was read in the observed run: there it is as good as any other, as that of a counter is.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use reweave_decide::{Must, Prepared};
 use reweave_trace::{EventId, Op, VarId};
 
@@ -30,12 +31,17 @@ pub(crate) fn candidates(
         return;
     }
     let mut first_write: HashMap<VarId, EventId> = HashMap::new();
+    let mut good_from_start: HashSet<VarId> = HashSet::new();
     for (id, event) in prepared.trace.events() {
         let Some(access) = event.op.access().filter(|access| !access.lifetime) else { continue };
         if !variables.is_shared(access.variable) {
             continue;
         }
+        if access.reads && !first_write.contains_key(&access.variable) && !groups.all() {
+            good_from_start.insert(access.variable);
+        }
         if access.reads
+            && !good_from_start.contains(&access.variable)
             && let Some(&write) = first_write.get(&access.variable)
             && prepared.trace.thread(write) != event.thread
             && !must.before(write, id)

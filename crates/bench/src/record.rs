@@ -87,7 +87,7 @@ fn fetched(folder: &Path) -> Result<[PathBuf; 2]> {
     let name =
         release.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME=")).context("no Debian")?;
     let (list, state) = (folder.join("sources.list"), folder.join("lists"));
-    fs::write(&list, format!("deb-src http://deb.debian.org/debian {name} main\n"))?;
+    fs::write(&list, format!("deb-src {} {name} main\n", mirror(name)?))?;
     fs::create_dir_all(state.join("partial"))?;
     let apt = |arguments: &[&str]| {
         checked(
@@ -103,6 +103,20 @@ fn fetched(folder: &Path) -> Result<[PathBuf; 2]> {
     apt(&["update"])?;
     apt(&["source", "pbzip2", "bzip2"])?;
     Ok([find("pbzip2-").context("no pbzip2")?, find("bzip2-").context("no bzip2")?])
+}
+
+/// Where this machine has the packages of a release from; their sources are there, too.
+fn mirror(release: &str) -> Result<String> {
+    let mut command = Command::new("apt-get");
+    command.args([
+        "indextargets",
+        "--format",
+        "$(REPO_URI) $(CODENAME) $(COMPONENT)",
+        "Created-By: Packages",
+    ]);
+    let said = String::from_utf8(command.output()?.stdout)?;
+    let main = said.lines().find_map(|line| line.strip_suffix(&format!(" {release} main")));
+    Ok(main.context("apt does not know where packages are")?.to_owned())
 }
 
 fn sources_in(folder: &Path, end: &str) -> Result<Vec<PathBuf>> {

@@ -38,11 +38,13 @@ pub fn areas(shapes: &[Box<dyn Shape + Send>]) -> f64 {
     shapes.iter().map(|shape| shape.area()).sum()
 }
 
-pub fn threads(shared: Arc<Mutex<Vec<u64>>>) -> u64 {
+// No thread is spawned: of what the standard library does at its end, the plugin makes a twin, which the text does not have.
+pub fn locks(shared: Arc<Mutex<Vec<u64>>>) -> u64 {
     let other = Arc::clone(&shared);
-    let worker = std::thread::spawn(move || other.lock().unwrap().push(1));
+    let push = Box::new(move || other.lock().unwrap().push(1)) as Box<dyn Fn() + Send>;
+    push();
     shared.lock().unwrap().push(2);
-    worker.join().unwrap();
+    drop(push);
     let list = shared.lock().unwrap();
     list[0] + list[list.len() - 1]
 }

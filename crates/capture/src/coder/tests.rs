@@ -1,0 +1,129 @@
+//! The coder: round trips of made-up and of loop-like slots, and damage.
+
+use super::read::unfolded;
+use super::*;
+use crate::Damaged;
+
+fn encode_one(encoder: &mut Sites, slot: Slot, bytes: &mut [u8], at: usize) -> (usize, u32) {
+    encoder.encode(&[slot.0], |word| *word, bytes, at, |_| ())
+}
+
+fn slots(count: usize) -> Vec<Slot> {
+    let mut random = 5u64;
+    let mut draw = |bits: u32| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        random >> (64 - bits)
+    };
+    (0..count)
+        .map(|_| {
+            let bits = 1 + draw(6) as u32 % 63;
+            let kind = [1, 2, 4, 8, 0x11, 0x14, 0x28, 0x85, 0xF1][draw(8) as usize % 9];
+            let code = if draw(3) == 0 { draw(40) } else { draw(4) };
+            let value = if draw(2) == 0 { 0 } else { draw(64 - bits) };
+            Slot([kind << 56 | code, draw(bits), value & mask(usize::from(size(kind << 56)))])
+        })
+        .collect()
+}
+
+fn decode(bytes: &[u8], count: usize) -> Result<Vec<Slot>, Damaged> {
+    let (mut decoder, mut at, mut left, mut found) = (Sites::default(), 0, count as u32, Vec::new());
+    while left > 0 {
+        (at, left) = decoder.decode(bytes, at, left, &mut found)?;
+    }
+    if at == bytes.len() { Ok(found) } else { Err(Damaged) }
+}
+
+/// Slots in parts of several sizes.
+fn encode(slots: &[Slot]) -> Vec<u8> {
+    let (mut encoder, mut at, mut rest, mut part) = (Sites::default(), 0, slots, 1);
+    let mut bytes = vec![0; slots.len() * MAX_BYTES + SPARE];
+    while !rest.is_empty() {
+        let words: Vec<[u64; 3]> = rest.iter().take(part).map(|slot| slot.0).collect();
+        rest = &rest[words.len()..];
+        let (end, count) = encoder.encode(&words, |word| *word, &mut bytes, at, |_| ());
+        assert!(count as usize == words.len() && end - at <= words.len() * MAX_BYTES);
+        (at, part) = (end, part * 3 % 1000 + 1);
+    }
+    bytes.truncate(at);
+    bytes
+}
+
+/// Loops over arrays with a jump now and then, as programs have them.
+fn loops(count: usize) -> Vec<Slot> {
+    let laps = (0..count as u64).map(|step| {
+        let (site, lap) = (step % 5, step / 5);
+        let far = if site == 3 { lap.wrapping_mul(0x9E37_79B9) % (1 << (lap / 4000 * 8).min(40)) } else { 0 };
+        let target = 4096 * site + 4 * (lap % 1000) + far;
+        Slot([[1, 2, 4, 8, 0x14][site as usize] << 56 | site, target, lap % 200])
+    });
+    laps.collect()
+}
+
+#[test]
+fn what_is_decoded_is_what_was_encoded() {
+    for slots in [slots(20_000), loops(100_000)] {
+        let bytes = encode(&slots);
+        assert!(decode(&bytes, slots.len()).is_ok_and(|found| found == slots));
+        // Cut off anywhere, it is damaged.
+        for cut in [1, 2, 3, 9, bytes.len() / 2, bytes.len() - 1] {
+            assert!(decode(&bytes[..bytes.len() - cut], slots.len()).is_err());
+        }
+    }
+}
+
+#[test]
+fn what_is_foreseen_takes_few_bytes() {
+    // Values of 1, 2, 4, 8 and 4 bytes, and nothing else.
+    assert!(encode(&loops(4_000)).len() < 4_000 * 19 / 5 + 200);
+    // All jump back sometimes, by less than two bytes say.
+    assert!(encode(&loops(20_000)).len() < 20_000 * (19 + 5 * 2) / 5);
+}
+
+#[test]
+fn more_sites_than_there_is_room_for() {
+    let slots: Vec<Slot> = (0..3 * SITES as u64).map(|step| Slot([(1 << 56) | (step / 2), 64, 7])).collect();
+    let found = decode(&encode(&slots), slots.len());
+    assert!(found.is_ok_and(|found| found == slots));
+}
+
+#[test]
+fn damage_is_no_panic() {
+    let slots = slots(300);
+    let bytes = encode(&slots);
+    for at in 0..bytes.len() {
+        for flip in [1, 0x10, 0x80, 0xFF] {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= flip;
+            // It may go unnoticed here: blocks have a sum.
+            let _ = decode(&bytes, slots.len());
+        }
+    }
+}
+
+#[test]
+fn of_a_value_only_its_own_bytes_count_and_what_nobody_writes_is_left_out() {
+    let mut bytes = vec![0; 4 * MAX_BYTES + SPARE];
+    let (mut encoder, mut at) = (Sites::default(), 0);
+    for value in [0xAABB_CCDD_EEFF_1122, 0x9900_0000_0000_1122, 0x1_0002] {
+        let slot = Slot([0x0200_0000_0000_0040, 64, value]);
+        (at, _) = encode_one(&mut encoder, slot, &mut bytes, at);
+    }
+    for kind in [0x00, 0x09, 0x60, 0x7F] {
+        let slot = Slot([kind << 56, 1, 1]);
+        assert_eq!(encode_one(&mut encoder, slot, &mut bytes, at).1, 0, "{kind:#x}");
+    }
+    bytes.truncate(at);
+    let found = decode(&bytes, 3).unwrap_or_default();
+    assert_eq!(found, [0x1122, 0x1122, 2].map(|value| Slot([0x0200_0000_0000_0040, 64, value])));
+}
+
+#[test]
+fn numbers_take_as_many_bytes_as_they_need() {
+    for bits in 0..64 {
+        for number in [1u64 << bits, (1 << bits) - 1, u64::MAX >> bits] {
+            assert_eq!(number & mask(length(number)), number, "{number:#x}");
+            assert_eq!(unfolded(folded(number)), number);
+        }
+    }
+    assert_eq!([0, 255, 256, 65_536, 1 << 32].map(length), [0, 1, 2, 3, 5]);
+}

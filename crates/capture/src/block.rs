@@ -45,7 +45,7 @@ impl RawWriter<'_> {
     fn write(&mut self) -> io::Result<()> {
         let mut bytes = vec![0; self.batch.len() * MAX_BYTES + SPARE];
         let slots: Vec<[u64; 3]> = self.batch.iter().map(|slot| slot.0).collect();
-        let (used, slots) = self.sites.encode(&slots, |word| *word, &mut bytes, 0, |_| ());
+        let (used, slots) = self.sites.encode(&slots, &slots, |word| *word, &mut bytes, 0, |_| ());
         bytes.truncate(used);
         self.file.write_all(&head(&bytes, slots))?;
         self.batch.clear();

@@ -8,7 +8,7 @@
 //!
 //! **Invariant:** encoder and decoder change the sites in the same way, and nothing else does.
 
-use reweave_wire::ring::{Slot, kind};
+use reweave_wire::ring::{Slot, fetch, kind};
 
 mod read;
 
@@ -125,11 +125,12 @@ fn mask(bytes: usize) -> u64 {
 impl Sites {
     /// Writes at most [`MAX_PART`] slots, of whose values only the bytes of their size count, to `bytes` from `at` on, where there
     /// must be room for [`MAX_BYTES`] each and [`SPARE`] more; where they end, and how many there are. Those that no recorder
-    /// writes are left out, and `other` gets those that are no accesses.
+    /// writes are left out, and `other` gets those that are no accesses. As many are fetched that come `later`.
     #[inline]
     pub(crate) fn encode<T>(
         &mut self,
         slots: &[[T; 3]],
+        later: &[[T; 3]],
         read: impl Fn(&T) -> u64,
         bytes: &mut [u8],
         mut at: usize,
@@ -139,7 +140,8 @@ impl Sites {
         self.begin_part();
         let (mut run, mut foreseen, mut count, mut last) = (at, 0u16, 0, self.last);
         at += 2;
-        for [word, target, value] in slots {
+        for ([word, target, value], later) in slots.iter().zip(later) {
+            fetch(later);
             let (word, target, value) = (read(word), read(target), read(value));
             let Some(sites) = self.sites.first_chunk_mut::<SITES>() else { break };
             let next = sites[usize::from(last)].next;
@@ -262,11 +264,8 @@ impl Sites {
                     if site.jump == 0 {
                         self.jumping.push(number);
                     }
-                    site.jump = site.jump.max(match length(folded(distance)) {
-                        0 | 1 => 1,
-                        2 => 2,
-                        _ => 4,
-                    });
+                    let needed = length(folded(distance)).clamp(1, 4) as u8;
+                    site.jump = site.jump.max(needed);
                     (site.stride, site.reach) = (0, mask(usize::from(site.jump)) as u32);
                 }
             }

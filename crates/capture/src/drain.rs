@@ -1,7 +1,7 @@
 //! The recorder's side of the ring: slots are taken out, made small and written to a file while the program runs.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -9,15 +9,25 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use reweave_format::SharedWords;
 use reweave_wire::ring::{RING_MAGIC, SLOT_BYTES, SLOTS_AT, Slot, field, kind, state};
 
-use crate::block::{BLOCK_HEAD, BLOCK_SLOTS, RAW_MAGIC, RawWriter, head, sum};
+use crate::block::{BLOCK_HEAD, BLOCK_SLOTS, RAW_MAGIC, RawWriter, head};
 use crate::coder::{MAX_BYTES, SPARE, Sites};
 use crate::last::{State, Tail};
+use crate::spool::Spool;
+
+mod ring;
+
+use ring::make_ring;
 
 /// Slots in the ring: a few megabytes, which stay in the cache that the cores share.
 const CAPACITY: usize = 1 << 18;
 const SLOT_WORDS: usize = SLOT_BYTES / 8;
-/// So many slots are fetched ahead: they fit into the core's nearest cache.
-const AHEAD: usize = 512;
+/// The most bytes of a block.
+const MAX_BLOCK: usize = BLOCK_HEAD + BLOCK_SLOTS * MAX_BYTES + SPARE;
+/// So many slots are encoded together.
+const PART: usize = 512;
+/// Slots are fetched so long before they are encoded: another core wrote them, and waiting for each takes longer than
+/// encoding it.
+const AHEAD: usize = 160;
 
 /// Why a recording stopped before the program did.
 #[derive(Debug)]
@@ -43,16 +53,17 @@ pub enum Taken {
 pub struct Drain {
     ring: SharedWords,
     ring_path: PathBuf,
-    file: File,
+    spool: Spool,
     sites: Sites,
-    /// A block that is being filled.
-    block: Vec<u8>,
+    /// Blocks, and how far they are handed over. The one that begins at `start` is being filled.
+    buffer: Vec<u8>,
+    handed_over: usize,
+    start: usize,
     used: usize,
     slots: u32,
     position: u64,
     events_left: u64,
     bytes_left: u64,
-    written: u64,
     stopped: Option<Stop>,
     last: Option<Last>,
 }
@@ -86,18 +97,20 @@ impl Drain {
         if let Err(error) = file.write_all(&RAW_MAGIC) {
             stopped = Some(Stop::Failed(error));
         }
+        let mut spool = Spool::new(file, RAW_MAGIC.len() as u64);
         let drain = Drain {
             ring,
             ring_path,
-            file,
+            buffer: spool.buffer(),
+            spool,
             sites: Sites::default(),
-            block: vec![0; BLOCK_HEAD + BLOCK_SLOTS * MAX_BYTES + SPARE],
+            handed_over: 0,
+            start: 0,
             used: BLOCK_HEAD,
             slots: 0,
             position: 0,
             events_left: max_events.max(1),
             bytes_left: max_bytes,
-            written: RAW_MAGIC.len() as u64,
             stopped,
             last: None,
         };
@@ -176,7 +189,7 @@ impl Drain {
         self.position += count as u64;
         self.field(field::CONSUMED).store(self.position, Release);
         if self.slots as usize >= BLOCK_SLOTS {
-            self.write_block();
+            self.end_block();
         }
         Taken::Some
     }
@@ -199,10 +212,11 @@ impl Drain {
             }
         }
         let (mut events, last) = (slots.len() as u64, &mut self.last);
-        for part in slots.chunks(AHEAD) {
-            fetch(part);
+        for (number, part) in slots.chunks(PART).enumerate() {
+            let later = number * PART + AHEAD;
+            let later = slots.get(later..later + part.len()).unwrap_or(part);
             let read = |word: &AtomicU64| word.load(Relaxed);
-            let encoded = self.sites.encode(part, read, &mut self.block, self.used, |slot| {
+            let encoded = self.sites.encode(part, later, read, &mut self.buffer, self.used, |slot| {
                 events -= u64::from(!slot.is_event());
                 if let Some(last) = last.as_mut().filter(|_| slot.kind() >= kind::OTHERS) {
                     last.state.note(slot);
@@ -219,57 +233,77 @@ impl Drain {
         }
     }
 
-    /// Writes what has been taken out so far.
+    /// Has what has been taken out so far written.
     pub fn flush(&mut self) {
         if self.slots > 0 {
-            self.write_block();
+            self.end_block();
         }
+        if self.handed_over < self.start {
+            // The buffer goes on being filled.
+            let blocks = self.buffer.get(self.handed_over..self.start).unwrap_or_default().to_vec();
+            let part = 0..blocks.len();
+            self.spool.write(blocks, part);
+            self.handed_over = self.start;
+        }
+        self.look_for_failure();
     }
 
-    fn write_block(&mut self) {
-        let payload = self.block.get(BLOCK_HEAD..self.used).unwrap_or_default();
-        let head = head(payload, self.slots);
-        if let Some(room) = self.block.first_chunk_mut() {
-            *room = head;
+    /// Begins another block, after those that there are or in another buffer.
+    fn end_block(&mut self) {
+        let payload = self.buffer.get(self.start + BLOCK_HEAD..self.used).unwrap_or_default();
+        let (head, bytes) = (head(payload, self.slots), (self.used - self.start) as u64);
+        if let Some(room) = self.buffer.get_mut(self.start..self.start + BLOCK_HEAD) {
+            room.copy_from_slice(&head);
         }
-        let block = self.block.get(..self.used).unwrap_or_default();
-        let failed = matches!(self.stopped, Some(Stop::Failed(_)));
-        let result = if failed { Ok(()) } else { self.file.write_all(block) };
-        match result {
-            Ok(()) => {
-                self.written += block.len() as u64;
-                self.bytes_left = self.bytes_left.saturating_sub(block.len() as u64);
-                if self.bytes_left == 0 && self.stopped.is_none() {
-                    self.stopped = Some(Stop::Bytes);
-                    self.stop();
-                }
-            }
-            Err(error) => {
-                // What is left of the block would look like damage; where even this fails, the reader stops there.
-                let _ = self.file.set_len(self.written);
-                self.stopped = Some(Stop::Failed(error));
-                self.stop();
-            }
+        self.start = self.used;
+        self.bytes_left = self.bytes_left.saturating_sub(bytes);
+        if self.bytes_left == 0 && self.stopped.is_none() {
+            self.stopped = Some(Stop::Bytes);
+            self.stop();
         }
-        (self.used, self.slots) = (BLOCK_HEAD, 0);
+        if self.buffer.len() - self.start < MAX_BLOCK {
+            let buffer = std::mem::take(&mut self.buffer);
+            self.spool.write(buffer, self.handed_over..self.start);
+            self.buffer = self.spool.buffer();
+            (self.handed_over, self.start) = (0, 0);
+        }
+        (self.used, self.slots) = (self.start + BLOCK_HEAD, 0);
+        self.look_for_failure();
         if self.stopped.is_none()
             && let Err(error) = self.turn_over()
         {
-            self.stopped = Some(Stop::Failed(error));
-            self.stop();
+            self.fail(error);
         }
+    }
+
+    fn look_for_failure(&mut self) {
+        if let Some(error) = self.spool.failed() {
+            self.fail(error);
+        }
+    }
+
+    fn fail(&mut self, error: io::Error) {
+        self.stopped = Some(Stop::Failed(error));
+        self.stop();
     }
 
     /// Begins another file where only the last events are kept, and this one has as many.
     fn turn_over(&mut self) -> io::Result<()> {
-        let Some(last) = self.last.as_mut().filter(|last| last.events >= last.keep) else { return Ok(()) };
+        if self.last.as_ref().is_none_or(|last| last.events < last.keep) {
+            return Ok(());
+        }
+        self.flush();
+        self.spool.finish();
+        let Some(last) = &mut self.last else { return Ok(()) };
         std::fs::rename(&last.raw, last.older_path())?;
-        self.file = File::create_new(&last.raw)?;
-        self.file.write_all(&RAW_MAGIC)?;
+        let mut file = File::create_new(&last.raw)?;
+        file.write_all(&RAW_MAGIC)?;
         let slots = last.state.slots();
-        let mut writer = RawWriter::new(&mut self.file);
+        let mut writer = RawWriter::new(&mut file);
         slots.iter().try_for_each(|&slot| writer.put(slot))?;
         self.sites = writer.end()?;
+        let written = file.stream_position()?;
+        self.spool.turn_to(file, written);
         (last.older, last.events, last.before) = (last.events, 0, slots.len());
         Ok(())
     }
@@ -339,6 +373,8 @@ impl Drain {
         }
         while self.take_until(end) == Taken::Some {}
         self.flush();
+        self.spool.finish();
+        self.look_for_failure();
         if let Err(error) = self.cut() {
             self.stopped = Some(Stop::Failed(error));
         }
@@ -354,46 +390,6 @@ impl Drop for Drain {
 
 fn read(slot: &[AtomicU64; SLOT_WORDS]) -> Slot {
     Slot(slot.each_ref().map(|word| word.load(Relaxed)))
-}
-
-/// Has the processor fetch slots that another core wrote, all at once, before each is looked at: waiting for them one by one
-/// takes longer than encoding them.
-#[inline(always)]
-fn fetch(slots: &[[AtomicU64; SLOT_WORDS]]) {
-    let lines = slots.as_flattened().iter().step_by(8);
-    std::hint::black_box(lines.fold(0u64, |sum, word| sum.wrapping_add(word.load(Relaxed))));
-}
-
-/// Makes the file of the ring: in memory where that is possible, else beside the recording.
-fn make_ring(raw: &Path) -> io::Result<(SharedWords, PathBuf)> {
-    let mut last = io::Error::from(io::ErrorKind::NotFound);
-    let beside = raw.parent().unwrap_or(Path::new("."));
-    for folder in [Path::new("/dev/shm"), &std::env::temp_dir(), beside] {
-        let path = folder.join(format!(
-            "reweave-{}-{:x}.ring",
-            std::process::id(),
-            sum(raw.as_os_str().as_encoded_bytes())
-        ));
-        let make = || -> io::Result<SharedWords> {
-            let mut file = File::options().read(true).write(true).create_new(true).open(&path)?;
-            // Written, not only made so large: where there is no room, it must be found out now.
-            let zeroes = vec![0; 1 << 20];
-            for _ in 0..(SLOTS_AT + CAPACITY * SLOT_BYTES).div_ceil(zeroes.len()) {
-                file.write_all(&zeroes)?;
-            }
-            SharedWords::map(&file)
-        };
-        match make() {
-            Ok(words) => return Ok((words, path)),
-            Err(error) => {
-                if error.kind() != io::ErrorKind::AlreadyExists {
-                    let _ = std::fs::remove_file(&path);
-                }
-                last = error;
-            }
-        }
-    }
-    Err(last)
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ mod names;
 mod place;
 mod raw;
 mod seen;
+mod spool;
 mod steps;
 
 use std::io;

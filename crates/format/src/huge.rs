@@ -5,6 +5,14 @@
 
 use std::ops::Range;
 
+/// Zeroes, in large pages where there are such.
+pub fn large_buffer(bytes: usize) -> Vec<u8> {
+    let buffer = vec![0; bytes];
+    let start = buffer.as_ptr() as usize;
+    ask(start..start + bytes);
+    buffer
+}
+
 /// Below this, large pages would waste memory.
 #[cfg(target_os = "linux")]
 const MIN_BYTES: usize = 4 << 20;

@@ -32,6 +32,7 @@ mod testing;
 
 pub use error::{Error, Place};
 pub use events::Events;
+pub use huge::large_buffer;
 pub use kind::{Format, ParseFormatError};
 pub use lines::LineMap;
 pub use load::{LoadOptions, Loaded, Progress, decode_bytes, load, load_bytes};

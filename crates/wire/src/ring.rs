@@ -13,6 +13,18 @@ pub const SLOT_BYTES: usize = 24;
 /// Where the slots begin.
 pub const SLOTS_AT: usize = 4096;
 
+/// Has the processor fetch what will soon be read: it takes long where another core wrote it.
+#[inline(always)]
+pub fn fetch<T>(from: &T) {
+    #[cfg(target_arch = "x86_64")]
+    #[expect(unsafe_code, reason = "an instruction of the processor")]
+    // SAFETY: fetching changes nothing that a program can see, whatever the address.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(from).cast());
+    }
+}
+
 /// What the ring of this layout begins with.
 pub const RING_MAGIC: u64 = 0x0031_676e_6972_7772;
 

@@ -5,7 +5,7 @@ use super::*;
 use crate::Damaged;
 
 fn encode_one(encoder: &mut Sites, slot: Slot, bytes: &mut [u8], at: usize) -> (usize, u32) {
-    encoder.encode(&[slot.0], |word| *word, bytes, at, |_| ())
+    encoder.encode(&[slot.0], &[slot.0], |word| *word, bytes, at, |_| ())
 }
 
 fn slots(count: usize) -> Vec<Slot> {
@@ -40,7 +40,7 @@ fn encode(slots: &[Slot]) -> Vec<u8> {
     while !rest.is_empty() {
         let words: Vec<[u64; 3]> = rest.iter().take(part).map(|slot| slot.0).collect();
         rest = &rest[words.len()..];
-        let (end, count) = encoder.encode(&words, |word| *word, &mut bytes, at, |_| ());
+        let (end, count) = encoder.encode(&words, &words, |word| *word, &mut bytes, at, |_| ());
         assert!(count as usize == words.len() && end - at <= words.len() * MAX_BYTES);
         (at, part) = (end, part * 3 % 1000 + 1);
     }

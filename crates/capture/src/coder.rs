@@ -30,8 +30,9 @@ const CHANCE: usize = 1 << 18;
 const NOBODY: u64 = 0;
 
 // What stands after a run of foreseen slots: a slot with this byte, in its lowest bits the length of the distance; or one of
-// a new site; or nothing.
+// a new site; or nothing, at the end or where a slot was left out.
 const END: u8 = 0;
+const SKIP: u8 = 1;
 const NEW: u8 = 1 << 4;
 const KNOWN: u8 = 1 << 5;
 const TOLD: u8 = 1 << 6;
@@ -65,6 +66,12 @@ struct Site {
     jump: u8,
     size: u8,
     missed: bool,
+}
+
+/// Foreseen slots one after another: how many, and where their bytes end.
+struct Run {
+    length: usize,
+    end: usize,
 }
 
 /// The site of nobody.
@@ -138,51 +145,69 @@ impl Sites {
     ) -> (usize, u32) {
         debug_assert!(slots.len() <= MAX_PART, "runs have a length of two bytes");
         self.begin_part();
-        let (mut run, mut foreseen, mut count, mut last) = (at, 0u16, 0, self.last);
-        at += 2;
-        for ([word, target, value], later) in slots.iter().zip(later) {
-            fetch(later);
-            let (word, target, value) = (read(word), read(target), read(value));
-            let Some(sites) = self.sites.first_chunk_mut::<SITES>() else { break };
-            let next = sites[usize::from(last)].next;
-            let site = &mut sites[usize::from(next)];
-            let distance = folded(target.wrapping_sub(site.expected()));
-            if word == site.word && distance < u64::from(site.reach) {
-                let Some(room) = bytes.get_mut(at..at + 16).and_then(|room| room.first_chunk_mut::<16>())
-                else {
-                    break;
-                };
-                site.target = target;
-                let jump = usize::from(site.jump & 7);
-                room[..8].copy_from_slice(&distance.to_le_bytes());
-                room[jump..jump + 8].copy_from_slice(&value.to_le_bytes());
-                at += jump + usize::from(site.size);
-                foreseen += 1;
-                last = next;
-                continue;
-            }
-            self.last = last;
-            let slot = Slot([word, target, value]);
-            if word >> 63 != 0 || !is_sound(slot) {
+        let (mut slots, mut later, mut count) = (slots, later, 0);
+        loop {
+            let run = self.encode_run((slots, later), &read, bytes, at + 2);
+            put_short(bytes, at, run.length as u16);
+            (at, count) = (run.end, count + run.length);
+            let Some(([word, target, value], rest)) = slots.get(run.length..).and_then(<[_]>::split_first)
+            else {
+                break;
+            };
+            (slots, later) = (rest, later.get(run.length + 1..).unwrap_or_default());
+            let slot = Slot([read(word), read(target), read(value)]);
+            let is_sound = is_sound(slot);
+            if slot.kind() >= kind::OTHERS || !is_sound {
                 other(slot);
-                if !is_sound(slot) {
-                    continue;
-                }
             }
-            put_short(bytes, run, foreseen);
-            run = self.encode_in_full(slot, bytes, at);
-            at = run + 2;
-            count += u32::from(foreseen) + 1;
-            (foreseen, last) = (0, self.last);
+            if is_sound {
+                at = self.encode_in_full(slot, bytes, at);
+                count += 1;
+            } else if let Some(room) = bytes.get_mut(at) {
+                *room = SKIP;
+                at += 1;
+            }
         }
-        self.last = last;
-        put_short(bytes, run, foreseen);
         if let Some(room) = bytes.get_mut(at) {
             *room = END;
         }
-        count += u32::from(foreseen);
-        self.since += count as usize;
-        (at + 1, count)
+        self.since += count;
+        (at + 1, count as u32)
+    }
+
+    /// Writes slots as long as they are foreseen.
+    #[inline(always)]
+    fn encode_run<T>(
+        &mut self,
+        (slots, later): (&[[T; 3]], &[[T; 3]]),
+        read: impl Fn(&T) -> u64,
+        bytes: &mut [u8],
+        at: usize,
+    ) -> Run {
+        let (mut length, mut end, mut last) = (0, at, self.last);
+        let Some(sites) = self.sites.first_chunk_mut::<SITES>() else { return Run { length, end } };
+        for ([word, target, value], later) in slots.iter().zip(later) {
+            fetch(later);
+            let (word, target, value) = (read(word), read(target), read(value));
+            let next = sites[usize::from(last)].next;
+            let site = &mut sites[usize::from(next)];
+            let distance = folded(target.wrapping_sub(site.expected()));
+            if word != site.word || distance >= u64::from(site.reach) {
+                break;
+            }
+            let Some(room) = bytes.get_mut(end..end + 16).and_then(|room| room.first_chunk_mut::<16>())
+            else {
+                break;
+            };
+            site.target = target;
+            let jump = usize::from(site.jump & 7);
+            room[..8].copy_from_slice(&distance.to_le_bytes());
+            room[jump..jump + 8].copy_from_slice(&value.to_le_bytes());
+            end += jump + usize::from(site.size);
+            (length, last) = (length + 1, next);
+        }
+        self.last = last;
+        Run { length, end }
     }
 
     /// Writes a slot that was not foreseen; where it ends.

@@ -14,9 +14,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// The bytes of a buffer.
-pub(crate) const BUFFER: usize = 32 << 20;
+pub(crate) const BUFFER: usize = 4 << 20;
 /// How many there are at most.
-const BUFFERS: usize = 8;
+const BUFFERS: usize = 16;
 /// So much is written at a time: whoever waits for the file waits no longer.
 const STEP: usize = 1 << 20;
 
@@ -179,7 +179,7 @@ mod tests {
         let mut expected = Vec::new();
         for number in 0..3 * BUFFERS as u8 {
             let mut buffer = spool.buffer();
-            let used = 5 + usize::from(number) * 100_000;
+            let used = 5 + usize::from(number) * 80_000;
             buffer[..used].fill(number);
             expected.extend_from_slice(&buffer[2..used]);
             spool.write(buffer, 2..used);

@@ -2,7 +2,7 @@
 
 use reweave_wire::ring::Slot;
 
-use super::{END, KNOWN, MAX_FULL, NEW, SITES, Sites, TOLD, mask, size};
+use super::{END, KNOWN, MAX_FULL, NEW, SITES, SKIP, Sites, TOLD, mask, size};
 use crate::Damaged;
 
 #[inline(always)]
@@ -41,6 +41,9 @@ impl Sites {
             if first == END {
                 self.since += (before - most) as usize;
                 return Ok((at, most));
+            }
+            if first == SKIP {
+                continue;
             }
             most = most.checked_sub(1).ok_or(Damaged)?;
             at = self.decode_in_full(bytes, at, first, slots)?;

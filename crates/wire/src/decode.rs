@@ -210,13 +210,14 @@ impl Decoder {
 fn packed(reader: &mut GroupReader, block: &Block<'_>, columns: &mut Columns<'_>) -> Option<()> {
     let [mut threads, mut ops, mut sites, mut targets] =
         [Lane::Threads, Lane::Ops, Lane::Sites, Lane::Targets].map(|lane| block.input(lane));
+    reader.begin(block.base);
     let groups = columns.ops.chunks_mut(GROUP).zip(columns.threads.chunks_mut(GROUP));
     let groups = groups.zip(columns.sites.chunks_mut(GROUP)).zip(columns.targets.chunks_mut(GROUP));
     for (((group_ops, group_threads), group_sites), group_targets) in groups {
-        reader.column(&mut threads, group_threads)?;
+        reader.threads(&mut threads, group_threads)?;
         reader.ops(&mut ops, group_ops)?;
-        reader.column(&mut sites, group_sites)?;
-        reader.column(&mut targets, group_targets)?;
+        reader.sites(&mut sites, group_sites)?;
+        reader.targets(&mut targets, group_ops, group_targets)?;
     }
     let others = [Lane::Control, Lane::Hits].map(|lane| block.input(lane));
     [threads, ops, sites, targets].iter().chain(&others).all(Input::is_empty).then_some(())

@@ -157,11 +157,16 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Encoder<B> {
             if self.lanes.has_room_for_group() { GROUP } else { 0 }
         } else {
             let (room, bytes, group) = (self.lanes.room(), self.lanes.event_bytes(), &mut self.group);
-            room.min(self.plan.room(self.events, bytes, || {
+            let watched = self.plan.groups();
+            let planned = self.plan.room(self.events, bytes, || {
                 let bytes = group.bytes();
                 group.clear();
                 bytes
-            }))
+            });
+            if !watched {
+                group.begin(self.predictor.fresh);
+            }
+            room.min(planned)
         };
         self.room = room.min(MAX_EVENTS - self.events);
         if self.room == 0 { Err(Full) } else { Ok(()) }
@@ -361,7 +366,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Encoder<B> {
 
     fn begin_events(&mut self) {
         self.room = 0;
-        self.group.clear();
+        self.group.begin(self.base);
         self.valued = false;
         self.plan.next();
         if !self.plan.packs() {

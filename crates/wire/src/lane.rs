@@ -1,7 +1,8 @@
 //! The streams of a block under way, side by side in one buffer.
 
 use crate::bits::{self, PADDING};
-use crate::group::{COLUMN_BYTES, VALUES_BYTES};
+use crate::column::COLUMN_BYTES;
+use crate::group::VALUES_BYTES;
 use crate::varint;
 
 /// The streams of a block, in the order in which they are written.

@@ -14,6 +14,7 @@
 
 mod bits;
 mod chunk;
+mod column;
 mod context;
 mod control;
 mod copies;

@@ -27,16 +27,56 @@ pub(crate) fn readable(width: usize) -> usize {
     if width > ONE_LOAD { WHOLE } else { width }
 }
 
-/// Writes numbers of `width` bits to the start of `out`, which has room for them and [`PADDING`].
+/// Writes what `of` makes of each of `numbers`, in `width` bits, to the start of `out`, which has room for them and [`PADDING`].
 #[inline]
-pub(crate) fn pack(numbers: impl Iterator<Item = u64>, width: usize, out: &mut [u8]) {
+pub(crate) fn pack<T: Copy>(numbers: &[T], of: impl Fn(T) -> u64, width: usize, out: &mut [u8]) {
+    macro_rules! by_width {
+        ($($width:literal)*) => {
+            match width {
+                0 => {}
+                $($width => pack_width::<$width, T>(numbers, of, out),)*
+                _ => pack_any(numbers, of, width, out),
+            }
+        };
+    }
+    by_width!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32);
+}
+
+/// Eight numbers take `W` bytes, so that all offsets and shifts are known.
+#[inline(never)]
+fn pack_width<const W: usize, T: Copy>(numbers: &[T], of: impl Fn(T) -> u64, out: &mut [u8]) {
+    let (eights, rest) = numbers.as_chunks::<8>();
+    let mut at = 0;
+    for eight in eights {
+        let Some(room) = out.get_mut(at..at + W + PADDING) else { return };
+        // One byte more than eight of them, and the bits that do not fit: as if it were one long number.
+        let mut words = [0u64; 5];
+        for (i, &number) in eight.iter().enumerate() {
+            let (number, word, shift) = (of(number), i * W / WHOLE, i * W % WHOLE);
+            words[word] |= number << shift;
+            if shift + W > WHOLE {
+                words[word + 1] |= number >> (WHOLE - shift);
+            }
+        }
+        for (room, word) in room.chunks_exact_mut(PADDING).zip(words) {
+            room.copy_from_slice(&word.to_le_bytes());
+        }
+        at += W;
+    }
+    if let Some(out) = out.get_mut(at..) {
+        pack_any(rest, of, W, out);
+    }
+}
+
+fn pack_any<T: Copy>(numbers: &[T], of: impl Fn(T) -> u64, width: usize, out: &mut [u8]) {
     let (mut word, mut filled, mut at) = (0u64, 0, 0);
     let mut put = |at: usize, word: u64| {
         if let Some(room) = out.get_mut(at..at + PADDING) {
             room.copy_from_slice(&word.to_le_bytes());
         }
     };
-    for number in numbers {
+    for &number in numbers {
+        let number = of(number);
         word |= number << filled;
         filled += width;
         if filled >= WHOLE {
@@ -136,7 +176,7 @@ mod tests {
                 core::array::from_fn(|i| (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 3 & mask);
             for count in [0, 1, 7, 8, 9, 255, 256, COUNT] {
                 let mut packed = [0xFF; COUNT * 8 + PADDING];
-                pack(numbers[..count].iter().copied(), width, &mut packed);
+                pack(&numbers[..count], |number| number, width, &mut packed);
                 let packed = &packed[..bytes(count, width) + PADDING];
                 let mut long = [7; COUNT];
                 unpack_long(packed, width, 3, &mut long[..count]).unwrap();

@@ -35,23 +35,59 @@ pub(crate) struct Frame {
 impl Frame {
     /// A short way to write `numbers`, at most [`ENTRIES`] of them.
     pub(crate) fn of(numbers: &[u32]) -> Frame {
+        let first = numbers.first().copied().unwrap_or_default();
+        // Often they are all the same, which is soon seen.
+        if numbers.iter().fold(0, |all, number| all | (number ^ first)) == 0 {
+            return Frame::plain(first, 0, numbers.len());
+        }
         let least = numbers.iter().fold(u32::MAX, |least, &number| least.min(number));
         let most = numbers.iter().fold(0, |most, &number| most.max(number));
-        let base = least.min(most);
-        let width = bits::width(u64::from(most - base));
-        let plain =
-            Frame { base, width, exceptions: 0, above: 0, bytes: 3 + bits::bytes(numbers.len(), width) };
-        // Most often numbers are of about the same width, and that is soon seen.
-        let wide = numbers.iter().map(|number| u32::from((number - base) >> (width / 2) > 0)).sum::<u32>();
-        if width == 0 || wide as usize * 2 > numbers.len() { plain } else { plain.or_exceptions(numbers) }
+        Frame::plain(least, bits::width(u64::from(most - least)), numbers.len()).or_exceptions(numbers)
     }
 
+    /// A short way to write `numbers` that are 0 or small most often.
+    pub(crate) fn of_small(numbers: &[u32]) -> Frame {
+        let all = numbers.iter().fold(0, |all, number| all | number);
+        Frame::plain(0, bits::width(u64::from(all)), numbers.len()).or_exceptions(numbers)
+    }
+
+    fn plain(base: u32, width: usize, count: usize) -> Frame {
+        Frame { base, width, exceptions: 0, above: 0, bytes: 3 + bits::bytes(count, width) }
+    }
+
+    /// Whether it is so short that looking for another way is not worth it.
+    pub(crate) fn is_short(&self) -> bool {
+        self.width <= 1
+    }
+
+    /// The same with exceptions, if that is shorter.
     fn or_exceptions(self, numbers: &[u32]) -> Frame {
-        let mut widths = [0u16; WIDTHS];
-        numbers.iter().for_each(|number| widths[bits::width(u64::from(number - self.base)) % WIDTHS] += 1);
+        // Most often numbers are of about the same width, and that is soon seen, too.
+        let (base, half) = (self.base, self.width / 2);
+        let wide = numbers.iter().map(|number| u32::from((number - base) >> half > 0)).sum::<u32>();
+        if self.width == 0 || wide as usize * 2 > numbers.len() {
+            self
+        } else {
+            self.with_exceptions(numbers)
+        }
+    }
+
+    fn with_exceptions(self, numbers: &[u32]) -> Frame {
+        // Several counts, for a count that was just changed is waited for.
+        let mut counts = [[0u8; WIDTHS]; 4];
+        let (fours, rest) = numbers.as_chunks::<4>();
+        let width_of = |number: &u32| (u32::BITS - (number - self.base).leading_zeros()) as usize % WIDTHS;
+        for four in fours {
+            counts.iter_mut().zip(four).for_each(|(widths, number)| widths[width_of(number)] += 1);
+        }
+        let mut widths = [0usize; WIDTHS];
+        rest.iter().for_each(|number| widths[width_of(number)] += 1);
+        counts.iter().for_each(|counts| {
+            widths.iter_mut().zip(counts).for_each(|(width, &count)| *width += usize::from(count));
+        });
         let (mut best, mut exceptions) = (self, 0);
         for width in (0..self.width).rev() {
-            exceptions += usize::from(widths[width + 1]);
+            exceptions += widths[width + 1];
             let above = self.width - width;
             let bytes = 5 + bits::bytes(numbers.len(), width) + exceptions + bits::bytes(exceptions, above);
             if bytes < best.bytes {
@@ -67,22 +103,25 @@ impl Frame {
         B: AsRef<[u8]> + AsMut<[u8]>,
     {
         let Frame { base, width, exceptions, above, .. } = *self;
-        let entries = numbers.iter().map(|&number| u64::from(number - base));
         let some = if exceptions > 0 { EXCEPTIONS } else { 0 };
         lanes.byte(lane, width as u8 | related | some);
         lanes.number(lane, u64::from(base));
         if exceptions == 0 {
-            return lanes.packed(lane, entries, numbers.len(), width);
+            return lanes.packed(lane, numbers, |number| u64::from(number - base), width);
         }
         lanes.byte(lane, (exceptions - 1) as u8);
         lanes.byte(lane, above as u8);
         let mask = (1 << width) - 1;
-        lanes.packed(lane, entries.clone().map(|entry| entry & mask), numbers.len(), width);
-        let wide = entries.map(|entry| entry >> width);
-        for (place, above) in wide.clone().enumerate() {
-            lanes.byte_if(lane, above > 0, place as u8);
+        lanes.packed(lane, numbers, |number| u64::from((number - base) & mask), width);
+        // Without a branch: which of them are wide is hard to foresee.
+        let (mut places, mut wide, mut count) = ([0; ENTRIES], [0; ENTRIES], 0);
+        for (&number, place) in numbers.iter().zip(0..) {
+            let more = (number - base) >> width;
+            (places[count % ENTRIES], wide[count % ENTRIES]) = (place as u8, more);
+            count += usize::from(more > 0);
         }
-        lanes.packed(lane, wide.filter(|&above| above > 0), exceptions, above);
+        lanes.bytes(lane, places.get(..exceptions).unwrap_or_default());
+        lanes.packed(lane, wide.get(..exceptions).unwrap_or_default(), u64::from, above);
     }
 }
 

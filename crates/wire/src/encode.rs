@@ -111,7 +111,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Encoder<B> {
     #[inline]
     pub fn define_number(&mut self, space: Space, number: u64) -> Result<u32, Full> {
         let id = self.defined[space as usize];
-        // What only makes a run longer takes no room: each space keeps some for the end of its run.
+        // What only makes a run or group longer takes no look at the room there is.
         if self.names < MAX_NAMES && id < u32::MAX && self.name_encoder.put_next(space, number) {
             self.defined[space as usize] = id + 1;
             self.names += 1;
@@ -122,12 +122,13 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Encoder<B> {
 
     fn define_name(&mut self, space: Space, name: &Name<'_>) -> Result<u32, Full> {
         let id = self.defined[space as usize];
-        if self.names >= MAX_NAMES || !self.lanes.has_room_for_names(NameEncoder::bound(name)) {
+        if self.names >= MAX_NAMES || self.lanes.room_for_names() < self.name_encoder.bound(name) {
             return Err(Full);
         }
         self.defined[space as usize] = id.checked_add(1).ok_or(Full)?;
         self.names += 1;
         self.name_encoder.put(&mut self.lanes, space, name);
+        self.name_encoder.set_room(self.lanes.room_for_names());
         Ok(id)
     }
 

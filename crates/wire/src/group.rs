@@ -116,7 +116,7 @@ impl Group {
     pub(crate) fn bytes(&self) -> usize {
         let threads = &self.threads[..self.events];
         let columns = Frame::of(threads).bytes.min(runs_bytes(threads))
-            + Frame::of(&self.ops[..self.events]).bytes
+            + Frame::of_small(&self.ops[..self.events]).bytes
             + self.site_frame().0.bytes
             + self.target_frame().0.bytes;
         columns + self.values.bytes()
@@ -125,19 +125,25 @@ impl Group {
     /// How sites are written, and whether as what they differ from sites that follow each other, which are second.
     fn site_frame(&self) -> (Frame, Option<[u32; GROUP]>) {
         let sites = &self.sites[..self.events];
-        let plain = Frame::of(sites);
         let mut steps = [0; GROUP];
         for ((step, &site), place) in steps.iter_mut().zip(sites).zip(0..) {
             *step = site.wrapping_sub(place);
         }
         let line = Frame::of(&steps[..self.events]);
+        if line.is_short() {
+            return (line, Some(steps));
+        }
+        let plain = Frame::of(sites);
         if line.bytes < plain.bytes { (line, Some(steps)) } else { (plain, None) }
     }
 
     /// How targets are written, and whether as how far they are below the first unused one.
     fn target_frame(&self) -> (Frame, bool) {
+        let below = Frame::of_small(&self.below[..self.events]);
+        if below.is_short() {
+            return (below, true);
+        }
         let plain = Frame::of(&self.targets[..self.events]);
-        let below = Frame::of(&self.below[..self.events]);
         if below.bytes < plain.bytes { (below, true) } else { (plain, false) }
     }
 
@@ -154,7 +160,7 @@ impl Group {
         } else {
             frame.write(threads, 0, lanes, Lane::Threads);
         }
-        Frame::of(ops).write(ops, 0, lanes, Lane::Ops);
+        Frame::of_small(ops).write(ops, 0, lanes, Lane::Ops);
         match self.site_frame() {
             (frame, Some(steps)) => frame.write(&steps[..count], RELATED, lanes, Lane::Sites),
             (frame, None) => frame.write(&self.sites[..count], 0, lanes, Lane::Sites),

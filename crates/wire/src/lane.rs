@@ -93,9 +93,9 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Lanes<B> {
         self.each()[1..].iter().map(|lane| lane.len()).sum()
     }
 
-    /// Whether `bytes` more bytes of names fit.
-    pub(crate) fn has_room_for_names(&self, bytes: usize) -> bool {
-        self.free(Lane::Names as usize) >= bytes
+    /// How many more bytes of names fit.
+    pub(crate) fn room_for_names(&self) -> usize {
+        self.free(Lane::Names as usize)
     }
 
     fn free(&self, lane: usize) -> usize {
@@ -139,19 +139,13 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Lanes<B> {
         }
     }
 
-    /// Adds `count` numbers of `width` bits.
+    /// Adds what `of` makes of each of `numbers`, in `width` bits.
     #[inline]
-    pub(crate) fn packed(
-        &mut self,
-        lane: Lane,
-        numbers: impl Iterator<Item = u64>,
-        count: usize,
-        width: usize,
-    ) {
+    pub(crate) fn packed<T: Copy>(&mut self, lane: Lane, numbers: &[T], of: impl Fn(T) -> u64, width: usize) {
         let at = &mut self.at[lane as usize];
-        let bytes = bits::bytes(count, width);
+        let bytes = bits::bytes(numbers.len(), width);
         if let Some(room) = self.buffer.as_mut().get_mut(*at..*at + bytes + PADDING) {
-            bits::pack(numbers, width, room);
+            bits::pack(numbers, of, width, room);
             *at += bytes;
         }
     }

@@ -9,12 +9,15 @@
 //! Entries of different spaces share the stream. Only the order within a space matters, so that a run of names in
 //! one space goes on while names of another are written.
 
+mod group;
 mod quick;
 mod read;
 
 use crate::lane::{Lane, Lanes};
 use crate::varint::{MAX_BYTES, zigzag};
 use crate::{SPACES, Space};
+
+use group::Pending;
 
 pub use read::NameReader;
 
@@ -29,6 +32,7 @@ mod tag {
     pub(super) const LONG_RUN: u8 = 0x80;
     pub(super) const NUMBERED: u8 = 0x90;
     pub(super) const PLAIN: u8 = 0x91;
+    pub(super) const GROUP: u8 = 0x92;
     pub(super) const SPACE: u8 = 0xA0;
 }
 
@@ -141,6 +145,12 @@ impl State {
         self.largest = self.largest.max(half);
     }
 
+    /// Whether `number` goes on with the run.
+    #[inline]
+    fn is_next(&self, number: u64) -> bool {
+        (number >> 32) as u32 == self.recent[0] && number as u32 == self.low.wrapping_add(1)
+    }
+
     fn value(&self) -> u64 {
         u64::from(self.recent[0]) << 32 | u64::from(self.low)
     }
@@ -157,20 +167,41 @@ pub(crate) struct NameEncoder {
     states: [State; SPACES],
     runs: [u32; SPACES],
     space: u8,
+    /// By space, numbers that go on with its stem and follow its run, and how many there are in all.
+    pending: [Pending; SPACES],
+    waiting: usize,
+    /// How many more numbers may wait before somebody has to look whether there is room for them.
+    room: usize,
 }
+
+/// The most bytes that a number takes, in a group or alone.
+const NUMBER_BYTES: usize = 1 + 2 * MAX_BYTES;
+
+/// As many numbers take more than the ends of all runs and one more name without a stem.
+const ROOM_FOR_ENDS: usize = 1 << 4;
 
 impl NameEncoder {
     pub(crate) fn new() -> NameEncoder {
-        NameEncoder { states: [State::START; SPACES], runs: [0; SPACES], space: 0 }
+        NameEncoder {
+            states: [State::START; SPACES],
+            runs: [0; SPACES],
+            space: 0,
+            pending: [Pending::NONE; SPACES],
+            waiting: 0,
+            room: 0,
+        }
     }
 
     pub(crate) fn clear(&mut self) {
-        *self = NameEncoder::new();
+        (self.states, self.runs, self.space) = ([State::START; SPACES], [0; SPACES], 0);
+        self.pending.iter_mut().for_each(Pending::clear);
+        (self.waiting, self.room) = (0, 0);
     }
 
-    /// The most bytes that `name` takes, the ends of runs included.
-    pub(crate) fn bound(name: &Name<'_>) -> usize {
-        name.rest.len() + SPACES * (2 + MAX_BYTES) + 4 * MAX_BYTES
+    /// The most bytes that `name` takes, with all that is still to be written.
+    #[inline]
+    pub(crate) fn bound(&self, name: &Name<'_>) -> usize {
+        name.rest.len() + SPACES * (2 + MAX_BYTES) + 4 * MAX_BYTES + self.waiting * NUMBER_BYTES
     }
 
     /// Writes a name whose stem is all in `rest`.
@@ -181,8 +212,20 @@ impl NameEncoder {
     {
         let state = &self.states[space as usize];
         match name.number {
-            Some(number) if state.whole && state.has_stem(name.rest) => self.put_number(lanes, space, number),
+            Some(number) if state.whole && state.has_stem(name.rest) => {
+                let at = space as usize;
+                if self.pending[at].is_empty() && state.is_next(number) {
+                    self.runs[at] += 1;
+                    self.states[at].set_lower(number as u32);
+                    return;
+                }
+                self.waiting += 1;
+                if self.pending[at].push(number) {
+                    self.put_pending(lanes, space);
+                }
+            }
             number => {
+                self.put_pending(lanes, space);
                 self.enter(lanes, space);
                 let state = &mut self.states[space as usize];
                 lanes.byte(Lane::Names, if number.is_some() { tag::NUMBERED } else { tag::PLAIN });
@@ -200,21 +243,34 @@ impl NameEncoder {
         }
     }
 
-    /// Adds a number to the run of its space, if it goes on with it. A run that has begun has room for its end: that of the
-    /// name before was for the ends of all.
+    /// Adds a number to the run or group of its space, if it goes on with it and that takes no look at the room there is. A run that
+    /// has begun has room for its end: that of the name before was for the ends of all.
     #[inline]
     pub(crate) fn put_next(&mut self, space: Space, number: u64) -> bool {
-        let (state, run) = (&mut self.states[space as usize], &mut self.runs[space as usize]);
-        let next = state.whole
-            && state.kept == 0
-            && *run > 0
-            && (number >> 32) as u32 == state.recent[0]
-            && number as u32 == state.low.wrapping_add(1);
+        let (state, pending) = (&mut self.states[space as usize], &mut self.pending[space as usize]);
+        if !state.whole || state.kept > 0 {
+            return false;
+        }
+        if !pending.is_empty() {
+            let fits = self.room > 0 && !pending.is_last();
+            if fits {
+                pending.push(number);
+                (self.waiting, self.room) = (self.waiting + 1, self.room - 1);
+            }
+            return fits;
+        }
+        let run = &mut self.runs[space as usize];
+        let next = *run > 0 && state.is_next(number);
         if next {
             *run += 1;
             state.set_lower(number as u32);
         }
         next
+    }
+
+    /// There is room for `bytes` more bytes, whatever is still to be written included.
+    pub(crate) fn set_room(&mut self, bytes: usize) {
+        self.room = (bytes / NUMBER_BYTES).saturating_sub(self.waiting + ROOM_FOR_ENDS);
     }
 
     #[inline]
@@ -224,7 +280,7 @@ impl NameEncoder {
     {
         let state = &mut self.states[space as usize];
         let (high, low) = ((number >> 32) as u32, number as u32);
-        if high == state.recent[0] && low == state.low.wrapping_add(1) {
+        if state.is_next(number) {
             self.runs[space as usize] += 1;
             state.set_lower(low);
             return;
@@ -261,9 +317,26 @@ impl NameEncoder {
         }
     }
 
-    /// Writes the runs that are still open.
+    /// Writes the numbers of a space that are still to be written.
+    fn put_pending<B: AsRef<[u8]> + AsMut<[u8]>>(&mut self, lanes: &mut Lanes<B>, space: Space) {
+        if self.pending[space as usize].is_empty() {
+            return;
+        }
+        let (numbers, count, enough) = self.pending[space as usize].take();
+        let numbers = numbers.get(..count).unwrap_or_default();
+        self.waiting = self.waiting.saturating_sub(count);
+        if enough {
+            self.enter(lanes, space);
+            group::write(numbers, &mut self.states[space as usize], lanes);
+        } else {
+            numbers.iter().for_each(|&number| self.put_number(lanes, space, number));
+        }
+    }
+
+    /// Writes the numbers that are still to be written, and the runs that are still open.
     pub(crate) fn flush<B: AsRef<[u8]> + AsMut<[u8]>>(&mut self, lanes: &mut Lanes<B>) {
         for &space in Space::ALL {
+            self.put_pending(lanes, space);
             if self.runs[space as usize] > 0 {
                 self.enter(lanes, space);
             }

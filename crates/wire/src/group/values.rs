@@ -47,11 +47,31 @@ impl Values {
     }
 
     pub(super) fn clear(&mut self) {
+        if self.any() {
+            self.sorts.fill(ABSENT);
+        }
         (self.count, self.sorted) = (0, [0; 3]);
+    }
+
+    /// Whether there is one that is not absent.
+    #[inline]
+    fn any(&self) -> bool {
+        let [numbers, _, texts] = self.sorted;
+        numbers + texts > 0
     }
 
     #[inline]
     pub(super) fn push(&mut self, value: &Value) {
+        // Most traces have none: before there is one, they are only counted.
+        if *value == Value::Absent && !self.any() {
+            self.count += 1;
+            self.sorted[usize::from(ABSENT - NUMBER)] += 1;
+        } else {
+            self.push_any(value);
+        }
+    }
+
+    fn push_any(&mut self, value: &Value) {
         let (sort, number) = match *value {
             Value::Number(number) => (NUMBER, number),
             Value::Absent => (ABSENT, 0),
@@ -116,11 +136,14 @@ impl Values {
         lanes.number(lane, frame.base);
         lanes.number(lane, frame.exceptions as u64);
         if frame.exceptions == 0 {
-            let numbers = self.numbers.iter().take(self.count).map(|&number| number - frame.base);
-            return lanes.packed(lane, numbers, self.count, frame.width);
+            let numbers = self.numbers.get(..self.count).unwrap_or_default();
+            return lanes.packed(lane, numbers, |number| number - frame.base, frame.width);
         }
-        let numbers = self.iter().map(|(sort, number)| frame.packed(sort, number).unwrap_or(0));
-        lanes.packed(lane, numbers, self.count, frame.width);
+        let mut entries = [0; VALUES];
+        for (entry, (sort, number)) in entries.iter_mut().zip(self.iter()) {
+            *entry = frame.packed(sort, number).unwrap_or(0);
+        }
+        lanes.packed(lane, entries.get(..self.count).unwrap_or_default(), |entry| entry, frame.width);
         let mut before = 0;
         for (i, (sort, number)) in self.iter().enumerate() {
             if frame.packed(sort, number).is_some() {

@@ -9,7 +9,7 @@ use super::{RECENT, State, lower, tag, upper};
 use crate::varint::{Input, unzigzag};
 
 /// The most names that are told at once: one, and a run that follows it.
-pub(super) const AT_MOST: usize = 1 + tag::LONGEST_RUN as usize;
+const AT_MOST: usize = 1 + tag::LONGEST_RUN as usize;
 
 /// How many numbers are written at a time.
 const WIDE: usize = 8;
@@ -43,9 +43,21 @@ impl<'b> Quick<'b> {
         (self.order >> (4 * place)) as usize % RECENT
     }
 
+    /// Fills `room` with the next names as far as they are of this sort, and says how many they are.
+    #[inline]
+    pub(super) fn all(&mut self, room: &mut [u64]) -> usize {
+        let mut done = 0;
+        while let Some(room) = room.get_mut(done..).and_then(|room| room.first_chunk_mut::<AT_MOST>())
+            && let Some(count) = self.next(room)
+        {
+            done += count;
+        }
+        done
+    }
+
     /// Puts the next names in `room` and says how many they are; nothing, and nothing is read, where they are of another sort.
     #[inline]
-    pub(super) fn next(&mut self, room: &mut [u64; AT_MOST]) -> Option<usize> {
+    fn next(&mut self, room: &mut [u64; AT_MOST]) -> Option<usize> {
         let mut input = self.input;
         let first = input.first().filter(|&tag| tag < tag::LONG_RUN)?;
         if first >= tag::RUN {

@@ -26,6 +26,9 @@ const MOST_EXPECTED: usize = 1 << 20;
 /// How many numbers are looked up at once.
 const AT_ONCE: usize = 32;
 
+/// How many numbers that are likely to be new are added at once.
+const MOST_NEW: usize = 1 << 8;
+
 /// One space of names, numbered from 0 in order of first appearance.
 #[derive(Clone, Default, Debug)]
 pub struct Table {
@@ -160,13 +163,15 @@ impl Table {
         mut numbers: &[u64],
         mut each: impl FnMut(Range<u32>),
     ) -> Result<(), Error> {
-        let mut looks = 1;
+        let (mut looks, mut most) = (1, MOST_NEW);
         while !numbers.is_empty() {
             let first = self.len() as u32;
-            let new = self.intern_leading(numbers);
+            let new = self.intern_new_ones(&numbers[..numbers.len().min(most)]);
             if new > 0 {
                 each(first..first + new as u32);
             }
+            // Where one is known, so may be those after it; what was done for them in vain is bounded by what was not.
+            most = if new < most { AT_ONCE.max(new) } else { MOST_NEW.min(2 * most) };
             // Where the next one has to be looked for, so may those after it.
             looks = if new > 0 { 1 } else { (2 * looks).min(AT_ONCE) };
             let some;
@@ -182,21 +187,35 @@ impl Table {
         Ok(())
     }
 
-    /// Adds the numbers up to the first one that may be known; says how many they are.
-    #[inline]
-    fn intern_leading(&mut self, numbers: &[u64]) -> usize {
-        let (start, room) = (self.len() as u32, (u32::MAX - 1) as usize - self.len());
-        let new = self.halves.insert_leading(
-            &numbers[..numbers.len().min(room)],
-            self.dense.end()..TOO_LONG,
-            start,
-        );
-        if let Some(&least) = numbers[..new].iter().min() {
+    /// Adds the numbers up to the first one that is known or needs a longer look; says how many they are.
+    fn intern_new_ones(&mut self, numbers: &[u64]) -> usize {
+        let room = (u32::MAX - 1) as usize - self.len();
+        let range = self.dense.end()..TOO_LONG;
+        let fits = |number: &u64| range.contains(number) && self.halves.covers(*number);
+        let fitting = numbers.iter().take(room).take_while(|number| fits(number)).count();
+        let numbers = &numbers[..fitting];
+        let Some(&least) = numbers.iter().min() else { return 0 };
+        let start = self.len() as u32;
+        let mut doubts = [0; MOST_NEW];
+        let doubtful = self.halves.insert_all(numbers, start, &mut doubts);
+        self.settle();
+        self.entries.extend(numbers.iter().map(|&number| Entry::number(number)));
+        // Those that share their lower half with another one are mostly new as well.
+        let known =
+            doubts[..doubtful].iter().position(|&at| !self.index_new(numbers[at as usize], start + at));
+        let new = known.map_or(numbers.len(), |doubt| doubts[doubt] as usize);
+        self.halves.remove_all(&numbers[new..], start + new as u32);
+        self.entries.truncate(start as usize + new);
+        if new > 0 {
             self.dense.note_others(least, new as u32);
-            self.settle();
-            self.entries.extend(numbers[..new].iter().map(|&number| Entry::number(number)));
         }
         new
+    }
+
+    /// Adds `number`, whose entry is `id` and whose lower half another one has, to the index; says whether it is new.
+    fn index_new(&mut self, number: u64, id: u32) -> bool {
+        let first = self.halves.first(number);
+        first.is_none_or(|first| !self.is_number(first, number)) && self.index_number(number, id) == id
     }
 
     /// Has the places of `numbers` at hand: in a large table each look waits for memory, and these can wait together.
@@ -264,17 +283,23 @@ impl Table {
     }
 
     fn intern_by_hash(&mut self, number: u64, id: u32) -> u32 {
-        if self.seed == 0 {
-            self.seed = self.hasher.hash_one(0_u8) | 1;
-        }
-        let Table { text, entries, index, .. } = self;
-        let hash = number::hash(self.seed, number);
-        let known = index.find_or_insert(hash, id, |id| is_number(entries, text, id, number));
+        let known = self.index_number(number, id);
         if known == id {
             self.dense.note_others(number, 1);
             self.push_number(number);
         }
         known
+    }
+
+    /// The id of `number` in the index; where there is none, it is `id` from now on.
+    #[inline]
+    fn index_number(&mut self, number: u64, id: u32) -> u32 {
+        if self.seed == 0 {
+            self.seed = self.hasher.hash_one(0_u8) | 1;
+        }
+        let Table { text, entries, index, .. } = self;
+        let hash = number::hash(self.seed, number);
+        index.find_or_insert(hash, id, |id| is_number(entries, text, id, number))
     }
 
     #[cold]

@@ -7,6 +7,7 @@
 //! **Invariant:** where an entry of the column is empty, a number with that lower half is new, unless it is small enough to be
 //! in the column of small numbers, which is looked at before.
 
+use std::hint::select_unpredictable;
 use std::ops::Range;
 
 use crate::id::NONE;
@@ -93,18 +94,42 @@ impl Halves {
         true
     }
 
-    /// The ids from `id` on stand for `numbers` up to the first one that is not in `range`, or not new for certain; says how
-    /// many they are.
+    /// Whether there is a place for the lower half of `number`.
     #[inline]
-    pub(super) fn insert_leading(&mut self, numbers: &[u64], range: Range<u64>, id: u32) -> usize {
+    pub(super) fn covers(&self, number: u64) -> bool {
+        (number as u32 as usize) < self.ids.len()
+    }
+
+    /// The id of the first number that has the lower half of `number`.
+    #[inline]
+    pub(super) fn first(&self, number: u64) -> Option<u32> {
+        self.ids.get(number as u32 as usize).copied().filter(|&id| id != NONE)
+    }
+
+    /// The ids from `id` on stand for `numbers`, which have their places here. Puts in `doubts` which of them found their place taken,
+    /// and says how many they are: they may be known.
+    #[inline]
+    pub(super) fn insert_all(&mut self, numbers: &[u64], id: u32, doubts: &mut [u32]) -> usize {
         let mut count = 0;
-        for (&number, id) in numbers.iter().zip(id..) {
-            match self.ids.get_mut(number as u32 as usize) {
-                Some(entry) if *entry == NONE && range.contains(&number) => *entry = id,
-                _ => break,
+        // Without a branch: which of them are doubtful is hard to foresee.
+        for (&number, at) in numbers.iter().zip(0..) {
+            let Some(entry) = self.ids.get_mut(number as u32 as usize) else { continue };
+            let taken = *entry != NONE;
+            *entry = select_unpredictable(taken, *entry, id + at);
+            if let Some(doubt) = doubts.get_mut(count) {
+                *doubt = at;
             }
-            count += 1;
+            count += usize::from(taken);
         }
         count
+    }
+
+    /// Takes `numbers` back, which the ids from `id` on were to stand for.
+    pub(super) fn remove_all(&mut self, numbers: &[u64], id: u32) {
+        for (&number, id) in numbers.iter().zip(id..) {
+            if let Some(entry) = self.ids.get_mut(number as u32 as usize).filter(|entry| **entry == id) {
+                *entry = NONE;
+            }
+        }
     }
 }

@@ -75,6 +75,50 @@ fn numbers_together_are_numbers_one_by_one() {
 }
 
 #[test]
+fn numbers_with_common_halves_are_told_apart_and_known_again() {
+    let mut state = 11_u64;
+    let mut below = |limit: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % limit
+    };
+    // How many of a hundred are likely to be known.
+    for known_again in [0, 1, 10, 50, 99] {
+        let (mut table, mut known) = (Table::default(), std::collections::HashMap::new());
+        let (mut all, mut next, mut new) = (Vec::new(), 0, 0);
+        table.expect(20_000);
+        for _ in 0..60 {
+            let numbers: Vec<u64> = (0..1 + below(700))
+                .map(|_| match below(100) {
+                    pick if pick < known_again && !all.is_empty() => all[below(all.len() as u64) as usize],
+                    // One lower half in ten is that of others; some are too large, and some small.
+                    _ => {
+                        next += 1;
+                        let lower = if below(10) == 0 { below(next + 1) } else { next };
+                        match below(40) {
+                            0 => below(90),
+                            1 => u64::MAX - next,
+                            _ => next / 7 << 32 | lower,
+                        }
+                    }
+                })
+                .collect();
+            let mut ids = Vec::new();
+            table.intern_numbers(&numbers, |some| ids.extend(some)).unwrap();
+            for (&number, id) in numbers.iter().zip(ids) {
+                let count = known.len() as u32;
+                assert_eq!(id, *known.entry(number).or_insert(count));
+                new += usize::from(id == count);
+                all.push(number);
+            }
+        }
+        assert_eq!((table.len(), new), (known.len(), known.len()));
+        for (number, id) in &known {
+            assert_eq!((table.find(&number.to_string()), table.get(*id)), (Some(*id), &*number.to_string()));
+        }
+    }
+}
+
+#[test]
 fn a_name_beyond_the_limit_is_refused() {
     let mut table = Table::default();
     assert!(table.intern(&"x".repeat(MAX_NAME_BYTES)).is_ok());

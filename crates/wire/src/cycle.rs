@@ -7,9 +7,11 @@
 //! The first round after something was not as predicted may still differ in its targets from those that follow. It is gone
 //! along the sites of the last round: what is known in advance need not wait for the table, only be confirmed by it.
 
+mod again;
+
 use core::ops::Range;
 
-use crate::predict::{NONE, Place, Predictor, Thread, key, slot};
+use crate::predict::{Mark, NONE, Place, Predictor, Thread, key, slot};
 use crate::{Op, SPACES, Space};
 
 /// The events of a block, an entry an event.
@@ -38,17 +40,26 @@ pub(crate) struct Round {
     period: usize,
     /// The place of the site that is next.
     next: usize,
+    /// The mark of its places, if it was gone more than once and the thread has done nothing else since; else 0.
+    mark: u8,
 }
 
 impl Round {
     /// The thread is at `site`, and no longer on its round if that is not the next one.
     #[inline]
     pub(crate) fn pass(&mut self, sites: &[u32], site: u32) {
+        self.leave();
         if self.period > 0 && sites.get(self.start + self.next) == Some(&site) {
             self.next = if self.next + 1 == self.period { 0 } else { self.next + 1 };
         } else {
             *self = Round::default();
         }
+    }
+
+    /// The thread did something else.
+    #[inline]
+    pub(crate) fn leave(&mut self) {
+        self.mark = 0;
     }
 }
 
@@ -63,14 +74,19 @@ const STRETCH: usize = 64;
 
 impl Predictor {
     /// Fills the rows in `range` with events that are all as expected: the same as [`Predictor::follow`] for each. `round` is the
-    /// thread's last one, before and after. Answers with how many events were copies of others.
+    /// thread's last one, before and after; `mark` tells it from those of other threads, unless it is 0. Answers with how many events were copies of others.
     pub(crate) fn follow_all(
         &mut self,
         thread: &mut Thread,
         rows: &mut Rows<'_>,
         range: Range<usize>,
         round: &mut Round,
+        mark: u8,
     ) -> usize {
+        if round.mark != 0 && self.go_on(thread, rows, range.clone(), round) {
+            return range.len();
+        }
+        round.leave();
         let Range { start: mut at, end } = range;
         while at < end {
             if round.period == 0 {
@@ -81,8 +97,8 @@ impl Predictor {
             at = lap.end;
             if lap.repeats && end - at >= round.period {
                 let copies = end - at;
-                self.go_round(thread, &mut rows.part(lap.start..end), round.period, lap.unused);
-                *round = Round { start: end - round.period, next: 0, ..*round };
+                self.go_round(thread, &mut rows.part(lap.start..end), round.period, lap.unused, mark);
+                *round = Round { start: end - round.period, next: 0, mark, ..*round };
                 return copies;
             }
         }
@@ -103,7 +119,7 @@ impl Predictor {
             (rows.ops[i], rows.targets[i], rows.sites[i]) = self.follow(thread);
             let period = i + 1 - start;
             if thread.place() == from {
-                *round = Round { start, period, next: 0 };
+                *round = Round { start, period, next: 0, mark: 0 };
                 return i + 1;
             }
             if period == tries {
@@ -122,7 +138,7 @@ impl Predictor {
         range: Range<usize>,
         round: &mut Round,
     ) -> Lap {
-        let Round { start, period, next } = *round;
+        let Round { start, period, next, .. } = *round;
         let (from, mut lap) = (*thread, Lap::new(thread, &range, period));
         let before = &self.places[slot(thread.key)];
         let mut expected = if before.key == thread.key { before.next[0] } else { NONE };
@@ -168,7 +184,7 @@ impl Predictor {
 
     /// Continues the first `period` events of `rows`, the targets of whose next round are there. In each of the spaces `unused`, ids
     /// are used for the first time, one after another.
-    fn go_round(&mut self, thread: &mut Thread, rows: &mut Rows<'_>, period: usize, unused: u8) {
+    fn go_round(&mut self, thread: &mut Thread, rows: &mut Rows<'_>, period: usize, unused: u8, mark: u8) {
         let (sites, targets) = (&mut *rows.sites, &mut *rows.targets);
         repeat(rows.ops, period);
         repeat(sites, period);
@@ -182,7 +198,7 @@ impl Predictor {
             if step == place.step || i >= 2 * period {
                 place.stride = step;
             }
-            (place.step, place.target) = (step, targets[i]);
+            (place.step, place.target, place.mark) = (step, targets[i], Mark(mark));
             thread.pass(key, sites[i], place);
             if unused != 0 && step != 0 {
                 self.use_up_to(unused, slot(key));

@@ -129,15 +129,18 @@ impl Decoder {
             let end = end.ok_or(Damaged("the runs of threads are longer than the block"))?;
             threads[start..end].fill(thread);
             let mut state = self.predictor.resume(thread);
-            let round = &mut rounds[thread as usize % THREADS];
+            let place = thread as usize % THREADS;
+            // The last thread has no mark of its own, and does without.
+            let (round, mark) = (&mut rounds[place], (place as u8).wrapping_add(1));
             while start < end {
                 if self.predictor.is_at_end(&state) {
                     let part = &mut rows.part(start..end);
                     start += self.predictor.go_straight(&mut state, &mut streams, part, &mut hits);
+                    round.leave();
                 }
                 let predicted = hits.min(end - start);
                 if predicted > 0 {
-                    self.predictor.follow_all(&mut state, &mut rows, start..start + predicted, round);
+                    self.predictor.follow_all(&mut state, &mut rows, start..start + predicted, round, mark);
                     hits -= predicted;
                     start += predicted;
                 }

@@ -32,7 +32,21 @@ pub(crate) struct Place {
     pub(crate) space: u8,
     /// Whether the target is expected to be the thread's last one in its space, as for most of a loop's body.
     pub(crate) same: bool,
+    pub(crate) mark: Mark,
 }
+
+/// The round that left a place as it is; 0 where it was changed by anything else. What is predicted does not depend on it, so all marks
+/// count as equal.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Mark(pub(crate) u8);
+
+impl PartialEq for Mark {
+    fn eq(&self, _: &Mark) -> bool {
+        true
+    }
+}
+
+impl Eq for Mark {}
 
 const NOWHERE: Place = Place {
     key: 0,
@@ -44,6 +58,7 @@ const NOWHERE: Place = Place {
     op: Op::Read,
     space: NO_SPACE,
     same: false,
+    mark: Mark(0),
 };
 
 impl Place {
@@ -60,7 +75,7 @@ impl Place {
         if step == self.step {
             self.stride = step;
         }
-        (self.step, self.target) = (step, target);
+        (self.step, self.target, self.mark) = (step, target, Mark(0));
         step
     }
 }
@@ -211,7 +226,7 @@ impl Predictor {
     pub(crate) fn arrive(&mut self, thread: &mut Thread, site: u32) -> Arrival {
         let before = &mut self.places[slot(thread.key)];
         if before.key == thread.key && before.next[0] != site {
-            before.next = [site, before.next[0]];
+            (before.next, before.mark) = ([site, before.next[0]], Mark(0));
         }
         self.note(Space::Site as u8, site);
         let key = key(thread.site, site);
@@ -268,7 +283,8 @@ impl Predictor {
             }
             let same = target == last;
             let (key, site) = (arrival.key, thread.site);
-            *place = Place { key, next, target, stride: 0, step: 0, site, op, space, same };
+            let mark = Mark(0);
+            *place = Place { key, next, target, stride: 0, step: 0, site, op, space, same, mark };
             self.note(space, target);
         }
         thread.aim(op, space, target);

@@ -8,7 +8,7 @@ use core::hint::select_unpredictable;
 
 use crate::control::{self, MANY_HITS};
 use crate::cycle::Rows;
-use crate::predict::{NONE, Place, Predictor, Thread, follower, key, slot};
+use crate::predict::{Mark, NONE, Place, Predictor, Thread, follower, key, slot};
 use crate::streams::Streams;
 use crate::varint::Input;
 use crate::{Op, SPACES, Space};
@@ -106,12 +106,13 @@ impl Predictor {
     /// Takes note of what `thread` did at a new place.
     #[inline(always)]
     fn pass_new(&mut self, thread: &mut Thread, key: u32, site: u32, op: Op, space: u8, target: u32) {
-        self.places[slot(thread.key)].next[0] = site;
+        let (before, mark) = (&mut self.places[slot(thread.key)], Mark(0));
+        (before.next[0], before.mark) = (site, mark);
         let last = thread.last(space);
         self.followers[follower(space, last)] = target;
         let same = target == last;
         self.places[slot(key)] =
-            Place { key, next: [NONE; 2], target, stride: 0, step: 0, site, op, space, same };
+            Place { key, next: [NONE; 2], target, stride: 0, step: 0, site, op, space, same, mark };
         self.fresh[Space::Site as usize] = site.wrapping_add(1);
         self.note(space, target);
         (thread.key, thread.site) = (key, site);

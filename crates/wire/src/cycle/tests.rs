@@ -21,7 +21,7 @@ impl Draw {
 /// A predictor that has seen a loop of `body` sites with some disorder, and the thread that ran it.
 fn trained(draw: &mut Draw, body: u32, noise: u64) -> (Predictor, Thread) {
     let mut predictor = Predictor::new();
-    predictor.reset([3; crate::SPACES]);
+    predictor.reset([[3, 90_000][draw.below(2) as usize]; crate::SPACES]);
     let (mut thread, ops) = (START, [Op::Read, Op::Write, Op::Acquire, Op::Branch]);
     let strides: [u32; 64] = core::array::from_fn(|_| [0, 0, 1, 8, u32::MAX][draw.below(5) as usize]);
     let base = [0, 2, 100, u32::MAX - 20][draw.below(4) as usize];
@@ -46,17 +46,18 @@ fn columns(count: usize) -> (Vec<Op>, Vec<u32>, Vec<u32>) {
 #[test]
 fn a_run_is_its_events_one_by_one() {
     let mut draw = Draw(7);
-    let (mut rounds, mut copies) = (0, [0; 4]);
-    for case in 0..900 {
+    let (mut rounds, mut copies, mut gone_on) = (0, [0; 6], 0);
+    for case in 0..1500 {
         let (body, noise) = (1 + draw.below(70), [0, 0, 9, 40][draw.below(4) as usize]);
         let (mut predictor, mut thread) = trained(&mut draw, body, noise);
         let (mut naive, mut naive_thread) = (predictor.clone(), thread);
-        let (mut ops, mut targets, mut sites) = columns(4000);
+        let (mut ops, mut targets, mut sites) = columns(6000);
         let (mut rows, mut round, mut start) =
             (Rows { ops: &mut ops, targets: &mut targets, sites: &mut sites }, Round::default(), 0);
         for (turn, copies) in copies.iter_mut().enumerate() {
             let end = start + draw.below(900) as usize;
-            *copies += predictor.follow_all(&mut thread, &mut rows, start..end, &mut round);
+            let went = predictor.follow_all(&mut thread, &mut rows, start..end, &mut round, (case % 3) as u8);
+            (*copies, gone_on) = (*copies + went, gone_on + usize::from(went > 0 && went == end - start));
             for i in start..end {
                 let expected = naive.follow(&mut naive_thread);
                 let event = (rows.ops[i], rows.targets[i], rows.sites[i]);
@@ -87,9 +88,19 @@ fn a_run_is_its_events_one_by_one() {
                     predictor.learn(&mut other, arrival, op, 2 + site % 3);
                 }
             }
+            // So may ids that others used.
+            if draw.below(4) == 0 {
+                let (site, fresh) =
+                    (draw.below(u64::from(body)), [3, 120, 9000, u32::MAX - 9][draw.below(4) as usize]);
+                for predictor in [&mut predictor, &mut naive] {
+                    predictor.fresh[Space::Site as usize] = site;
+                    predictor.fresh[Space::Variable as usize] = fresh;
+                }
+            }
         }
     }
     assert!(rounds > 1000 && copies.iter().all(|&copies| copies > 10_000), "{rounds} {copies:?}");
+    assert!(gone_on > 50, "{gone_on}");
 }
 
 /// Rounds of 40 places over an array, whose elements are used for the first time or not. However the run is cut, and
@@ -109,17 +120,24 @@ fn all_but_the_first_rounds_are_copies() {
         let (mut ops, mut targets, mut sites) = columns(3000);
         let mut rows = Rows { ops: &mut ops, targets: &mut targets, sites: &mut sites };
         let mut round = Round::default();
-        assert_eq!(predictor.follow_all(&mut thread, &mut rows, 0..800, &mut round), 720);
+        assert_eq!(predictor.follow_all(&mut thread, &mut rows, 0..800, &mut round, 1), 720);
         assert_eq!(rows.targets[799], 23);
         go(&mut predictor, &mut thread, 960, jump);
         round.pass(rows.sites, 0);
         rows.sites[800] = 0;
-        assert_eq!(predictor.follow_all(&mut thread, &mut rows, 801..1080, &mut round), 239);
+        assert_eq!(predictor.follow_all(&mut thread, &mut rows, 801..1080, &mut round, 1), 239);
         assert_eq!(rows.targets[1079], 30 + jump);
-        assert_eq!(predictor.follow_all(&mut thread, &mut rows, 1080..1159, &mut round), 0);
-        assert_eq!(predictor.follow_all(&mut thread, &mut rows, 1159..1239, &mut round), 40);
+        assert_eq!(predictor.follow_all(&mut thread, &mut rows, 1080..1159, &mut round, 1), 0);
+        assert_eq!(predictor.follow_all(&mut thread, &mut rows, 1159..1239, &mut round, 1), 40);
         assert_eq!(rows.targets[1238], 34 + jump);
         assert_eq!(predictor.fresh[Space::Variable as usize], elements.max(35));
+        // Nothing of it is walked again, unless an element is new or somebody was there.
+        let all = if elements == 1000 { 120 } else { 80 };
+        assert_eq!(predictor.follow_all(&mut thread, &mut rows, 1239..1359, &mut round, 1), all);
+        assert_eq!(rows.targets[1358], 37 + jump);
+        let mut other = START;
+        (0..2).for_each(|event| go(&mut predictor, &mut other, event, 0));
+        assert_eq!(predictor.follow_all(&mut thread, &mut rows, 1359..1479, &mut round, 1), 80);
     }
 }
 

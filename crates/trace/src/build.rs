@@ -276,13 +276,18 @@ impl Builder {
         if start + count >= u32::MAX as usize {
             return Err(Error::TooMany { what: "events" });
         }
-        if !self.knows_all(batch) {
+        let lengths = [batch.threads.len(), batch.targets.len(), batch.sites.len()];
+        if lengths != [count; 3] || batch.values.is_some_and(|values| values.len() != count) {
             return Err(Error::UnknownName);
         }
-        self.columns.kinds.extend_from_slice(batch.kinds);
-        self.columns.threads.extend(batch.threads);
-        self.columns.targets.extend_from_slice(batch.targets);
-        self.columns.sites.extend(batch.sites.iter().map(|&id| SiteId(id)));
+        if !self.extend_columns(batch) {
+            let Columns { kinds, threads, targets, sites } = &mut self.columns;
+            kinds.truncate(start);
+            threads.truncate(start);
+            targets.truncate(start);
+            sites.truncate(start);
+            return Err(Error::UnknownName);
+        }
         match batch.values {
             None => self.values.skip(start + count),
             Some(values) => self.values.extend(start, batch.kinds, values, self.columns.kinds.capacity()),
@@ -290,28 +295,31 @@ impl Builder {
         Ok(())
     }
 
-    /// Whether the columns are of one length and each id in them has a name.
-    fn knows_all(&self, batch: &Batch<'_>) -> bool {
-        let count = batch.kinds.len();
-        let lengths = [batch.threads.len(), batch.targets.len(), batch.sites.len()];
-        let below = |ids: &[u32], limit: usize| {
-            ids.is_empty() || (ids.iter().fold(0, |max, &id| max.max(id)) as usize) < limit
-        };
+    /// Appends the columns of `batch`, which are of one length; says whether each id in them has a name.
+    ///
+    /// Ids are looked at while they are copied: once they are in cache for the one, the other costs little.
+    fn extend_columns(&mut self, batch: &Batch<'_>) -> bool {
         // No early exits: a bad id is an exception, and without them the loops are several times as fast.
         let mut limits = [1; Kind::ALL.len().next_power_of_two()];
         for (limit, kind) in limits.iter_mut().zip(Kind::ALL) {
             *limit = kind.space().map_or(1, |space| self.names.space(space).len() as u32);
         }
-        let aimed = batch
-            .kinds
-            .iter()
-            .zip(batch.targets)
-            .fold(true, |known, (&kind, &id)| known & (id < limits[kind as usize % limits.len()]));
-        lengths == [count; 3]
-            && batch.values.is_none_or(|values| values.len() == count)
-            && below(batch.threads, self.names.space(Space::Thread).len())
-            && below(batch.sites, self.names.sites.len())
-            && aimed
+        let (mut aimed, mut last_site) = (true, 0);
+        let Columns { kinds, threads, targets, sites } = &mut self.columns;
+        kinds.extend_from_slice(batch.kinds);
+        let last_thread = threads.extend(batch.threads);
+        targets.extend(batch.kinds.iter().zip(batch.targets).map(|(&kind, &id)| {
+            aimed &= id < limits[kind as usize % limits.len()];
+            id
+        }));
+        sites.extend(batch.sites.iter().map(|&id| {
+            last_site = last_site.max(id);
+            SiteId(id)
+        }));
+        batch.kinds.is_empty()
+            || aimed
+                && (last_thread as usize) < self.names.space(Space::Thread).len()
+                && (last_site as usize) < self.names.sites.len()
     }
 
     /// Appends the events of `block`, which were built apart, as if they had been pushed here. `ids` belongs to `block`:

@@ -39,12 +39,20 @@ impl ThreadColumn {
         }
     }
 
-    /// Appends the numbers of threads.
-    pub(crate) fn extend(&mut self, threads: &[u32]) {
+    /// Appends the numbers of threads; answers with the largest.
+    pub(crate) fn extend(&mut self, threads: &[u32]) -> u32 {
         let most = threads.iter().fold(0, |most, &thread| most.max(thread));
         match self {
             ThreadColumn::Narrow(column) if most < 256 => column.extend(threads.iter().map(|&t| t as u8)),
             _ => self.widen().extend_from_slice(threads),
+        }
+        most
+    }
+
+    pub(crate) fn truncate(&mut self, events: usize) {
+        match self {
+            ThreadColumn::Narrow(column) => column.truncate(events),
+            ThreadColumn::Wide(column) => column.truncate(events),
         }
     }
 

@@ -8,11 +8,12 @@ use crate::chunk::Codec;
 use crate::group::GROUP;
 
 /// The events that are watched. Both are ends of groups.
-const FROM: usize = 1 << 13;
-const TO: usize = 1 << 14;
+const FROM: usize = 1 << 12;
+const TO: usize = 1 << 13;
 
-/// How many blocks are packed before prediction is tried again.
-const PACKED_BLOCKS: u32 = 15;
+/// How many blocks are packed before prediction is tried again: few at first, and at most so many if it fails again and again.
+const FEW_BLOCKS: u32 = 3;
+const MANY_BLOCKS: u32 = 15;
 
 /// How much longer packed events may be, in quarters.
 const QUARTERS: usize = 5;
@@ -24,6 +25,8 @@ pub(crate) struct Plan {
     fixed: Option<Codec>,
     /// How many blocks are still to be packed, this one included.
     blocks: u32,
+    /// How many there were the last time, if prediction has failed since the beginning or its last success.
+    last_time: u32,
     watching: bool,
     /// Whether the block is to end here.
     cut: bool,
@@ -64,6 +67,9 @@ impl Plan {
             if events == TO {
                 self.watching = false;
                 self.cut = self.packed * 4 <= (bytes - self.before) * QUARTERS;
+                if !self.cut {
+                    self.last_time = 0;
+                }
             }
         }
         match (self.cut, self.watching) {
@@ -78,12 +84,18 @@ impl Plan {
         self.fixed = codec;
     }
 
+    /// How many blocks are packed from now on.
+    fn again(&mut self) -> u32 {
+        self.last_time = (2 * self.last_time + 1).clamp(FEW_BLOCKS, MANY_BLOCKS);
+        self.last_time
+    }
+
     /// The block ended.
     pub(crate) fn next(&mut self) {
         self.blocks = match self.fixed {
             Some(Codec::Packed) => 1,
             Some(Codec::Predicted) => 0,
-            None if self.cut => PACKED_BLOCKS,
+            None if self.cut => self.again(),
             None => self.blocks.saturating_sub(1),
         };
         (self.cut, self.watching) = (false, false);

@@ -47,7 +47,12 @@ impl Frame {
 
     /// A short way to write `numbers` that are 0 or small most often.
     pub(crate) fn of_small(numbers: &[u32]) -> Frame {
-        let all = numbers.iter().fold(0, |all, number| all | number);
+        let first = numbers.first().copied().unwrap_or_default();
+        let fold = |(all, other), number: &u32| (all | number, other | (number ^ first));
+        let (all, other) = numbers.iter().fold((0, 0), fold);
+        if other == 0 {
+            return Frame::plain(first, 0, numbers.len());
+        }
         Frame::plain(0, bits::width(u64::from(all)), numbers.len()).or_exceptions(numbers)
     }
 

@@ -10,7 +10,7 @@ mod values;
 use core::hint::select_unpredictable;
 
 use crate::column::{ColumnReader, ENTRIES, Frame, RELATED};
-use crate::encode::Event;
+use crate::encode::{Batch, Event};
 use crate::lane::{Lane, Lanes};
 use crate::value::ValueSink;
 use crate::varint::{self, Input};
@@ -112,11 +112,43 @@ impl Group {
         }
     }
 
+    /// Adds the first `count` events of `batch`, for which there must be room: the same as [`Group::push`] for each.
+    pub(crate) fn extend(&mut self, batch: &Batch<'_>, count: usize) {
+        let range = self.events..GROUP.min(self.events + count);
+        let columns = self.threads[range.clone()].iter_mut().zip(&mut self.ops[range.clone()]);
+        let columns = columns.zip(&mut self.sites[range.clone()]);
+        let given = batch.threads.iter().zip(batch.ops).zip(batch.sites);
+        for (((to_thread, to_op), to_site), ((&thread, &op), &site)) in columns.zip(given) {
+            (*to_thread, *to_op, *to_site) = (thread, op as u32, site);
+        }
+        let columns = self.targets[range.clone()].iter_mut().zip(&mut self.below[range.clone()]);
+        for ((to, below), (&op, &target)) in columns.zip(batch.ops.iter().zip(batch.targets)) {
+            let space = space(op);
+            *to = if space == NO_SPACE { 0 } else { target };
+            let fresh = &mut self.fresh[space];
+            *below = fresh.wrapping_sub(*to);
+            *fresh = fresh.wrapping_add(advance(*below));
+        }
+        self.events = range.end;
+        if batch.values.is_empty() {
+            self.values.skip(batch.ops.iter().take(count).map(|op| op.values()).sum());
+            return;
+        }
+        for (op, [read, written]) in batch.ops.iter().zip(batch.values).take(count) {
+            if op.carries_read() {
+                self.values.push(read);
+            }
+            if op.carries_written() {
+                self.values.push(written);
+            }
+        }
+    }
+
     /// About how many bytes the group takes.
     pub(crate) fn bytes(&self) -> usize {
         let threads = &self.threads[..self.events];
         let columns = Frame::of(threads).bytes.min(runs_bytes(threads))
-            + Frame::of_small(&self.ops[..self.events]).bytes
+            + Frame::of(&self.ops[..self.events]).bytes
             + self.site_frame().0.bytes
             + self.target_frame().0.bytes;
         columns + self.values.bytes()
@@ -160,7 +192,7 @@ impl Group {
         } else {
             frame.write(threads, 0, lanes, Lane::Threads);
         }
-        Frame::of_small(ops).write(ops, 0, lanes, Lane::Ops);
+        Frame::of(ops).write(ops, 0, lanes, Lane::Ops);
         match self.site_frame() {
             (frame, Some(steps)) => frame.write(&steps[..count], RELATED, lanes, Lane::Sites),
             (frame, None) => frame.write(&self.sites[..count], 0, lanes, Lane::Sites),

@@ -42,7 +42,7 @@ pub use context::{ContextReader, ContextTable, ContextWriter};
 pub use copies::only_prepares;
 pub use crc::{Crc, crc};
 pub use decode::{Block, Columns, Decoder};
-pub use encode::{Closed, Encoder, Event, Full};
+pub use encode::{Batch, Closed, Encoder, Event, Full};
 pub use lane::{LANES, MIN_BUFFER_BYTES};
 pub use name::{Name, NameReader};
 pub use op::{Op, SPACES, Space};

@@ -152,6 +152,12 @@ impl Op {
         WRITES >> self as u32 & 1 != 0
     }
 
+    /// How many values the operation may carry.
+    #[inline]
+    pub(crate) fn values(self) -> usize {
+        usize::from(self.carries_read()) + usize::from(self.carries_written())
+    }
+
     /// A bit for each of `ops`, so that asking for one takes no branch: which operation comes next is hard to foresee.
     const fn set(ops: &[Op]) -> u32 {
         let (mut set, mut i) = (0, 0);

@@ -3,6 +3,8 @@
 //! It holds one block, an id for each name, the recent values that are not numbers, and eight bytes a block for the
 //! index.
 
+mod bulk;
+
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
@@ -41,6 +43,7 @@ pub(crate) struct Writer<W: Write> {
     index: Vec<Closed>,
     /// What is to be written at once.
     block: Vec<u8>,
+    part: bulk::Part,
     written: u64,
     finished: bool,
 }
@@ -61,6 +64,7 @@ impl<W: Write> Writer<W> {
             contexts: Pending::default(),
             index: Vec::new(),
             block: header.encode().to_vec(),
+            part: bulk::Part::default(),
             written: 0,
             finished: false,
         }
@@ -243,6 +247,11 @@ struct FileIds {
 }
 
 impl FileIds {
+    /// Whether some are not the same.
+    fn differ(&self) -> bool {
+        !self.others.is_empty()
+    }
+
     #[inline]
     fn get(&self, id: u32) -> Option<u32> {
         if id < self.same {
@@ -289,6 +298,9 @@ impl<W: Write> TraceWriter for Writer<W> {
     }
 
     fn events(&mut self, trace: &Trace, range: Range<usize>) -> Result<(), Error> {
+        if self.contexts.now.is_empty() {
+            return self.all(trace, range);
+        }
         let Rows { kinds, threads, targets, sites } = trace.rows();
         let (names, has_values) = (trace.names(), trace.has_values());
         for i in range {

@@ -71,6 +71,16 @@ impl Values {
         }
     }
 
+    /// Adds `count` absent ones.
+    pub(super) fn skip(&mut self, count: usize) {
+        if self.any() {
+            (0..count).for_each(|_| self.push_any(&Value::Absent));
+        } else {
+            self.count += count;
+            self.sorted[usize::from(ABSENT - NUMBER)] += count;
+        }
+    }
+
     fn push_any(&mut self, value: &Value) {
         let (sort, number) = match *value {
             Value::Number(number) => (NUMBER, number),
@@ -195,9 +205,7 @@ impl ValuesReader {
             ops.iter().for_each(|&op| sink.event(op, Value::Absent, Value::Absent));
             return Some(());
         }
-        let count = ops
-            .iter()
-            .fold(0, |count, op| count + usize::from(op.carries_read()) + usize::from(op.carries_written()));
+        let count = ops.iter().fold(0, |count, op| count + op.values());
         let (width, base, exceptions) = (usize::from(width), input.number()?, input.length()?);
         let numbers = self.numbers.get_mut(..count)?;
         let packed = input.padded(bits::bytes(count, width), &mut self.scratch)?;

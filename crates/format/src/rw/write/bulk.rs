@@ -1,0 +1,130 @@
+//! Events of a trace, written a few hundred at a time: columns in, columns out.
+//!
+//! All names of a part are defined before its first event. In each space that is still the order of their first use.
+
+use std::io::{self, Write};
+use std::ops::Range;
+
+use reweave_trace::{EventId, Kind, Names, Rows, Space, Trace};
+use reweave_wire::{Batch, Full, Op, Value};
+
+use super::{FileIds, Writer};
+use crate::Error;
+use crate::rw::codes;
+
+/// How many events are written at a time.
+const PART: usize = 1 << 8;
+
+/// The columns of a part, with the ids of the file.
+#[derive(Default)]
+pub(super) struct Part {
+    threads: Vec<u32>,
+    ops: Vec<Op>,
+    targets: Vec<u32>,
+    sites: Vec<u32>,
+    values: Vec<[Value; 2]>,
+}
+
+impl<W: Write> Writer<W> {
+    /// Writes the events in `range` of `trace`, none of which changes its context.
+    pub(super) fn all(&mut self, trace: &Trace, range: Range<usize>) -> Result<(), Error> {
+        let mut part = std::mem::take(&mut self.part);
+        let mut start = range.start;
+        while start < range.end {
+            let end = range.end.min(start + PART);
+            self.fill(trace, start..end, &mut part)?;
+            self.write(&part)?;
+            start = end;
+        }
+        self.part = part;
+        Ok(())
+    }
+
+    /// Puts the events in `range` in `part`.
+    fn fill(&mut self, trace: &Trace, range: Range<usize>, part: &mut Part) -> Result<(), Error> {
+        let Rows { kinds, threads, targets, sites } = trace.rows();
+        let (kinds, targets, sites) = (&kinds[range.clone()], &targets[range.clone()], &sites[range.clone()]);
+        part.threads.clear();
+        part.threads.extend(threads.part(range.clone()).iter().map(|thread| thread.0));
+        self.define_targets(trace.names(), kinds, &part.threads, targets)?;
+        let known = self.ids[reweave_wire::Space::Site as usize].same;
+        for site in sites.iter().filter(|site| site.0 >= known) {
+            self.id(reweave_wire::Space::Site, site.0, &trace.names().sites)?;
+        }
+        part.ops.clear();
+        part.ops.extend(kinds.iter().map(|&kind| codes::op(kind)));
+        part.sites.clear();
+        part.sites.extend(sites.iter().map(|site| site.0));
+        part.targets.clear();
+        part.targets.extend_from_slice(targets);
+        self.rename(part);
+        part.values.clear();
+        if trace.has_values() {
+            for i in range {
+                let values = trace.values(EventId::from_index(i));
+                let read = self.value(values.read.map(|id| trace.value(id)))?;
+                let written = self.value(values.written.map(|id| trace.value(id)))?;
+                part.values.push([read, written]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives ids to the threads and targets of events that have none yet.
+    fn define_targets(
+        &mut self,
+        names: &Names,
+        kinds: &[Kind],
+        threads: &[u32],
+        targets: &[u32],
+    ) -> Result<(), Error> {
+        for ((&kind, &thread), &target) in kinds.iter().zip(threads).zip(targets) {
+            if thread >= self.ids[reweave_wire::Space::Thread as usize].same {
+                self.id(reweave_wire::Space::Thread, thread, names.space(Space::Thread))?;
+            }
+            if let Some(space) = codes::op(kind).space()
+                && target >= self.ids[space as usize].same
+                && let Some(table) = codes::named(space).flatten()
+            {
+                self.id(space, target, names.space(table))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Turns ids of the trace into ids of the file, where they differ.
+    fn rename(&self, part: &mut Part) {
+        let known = |ids: &FileIds, id: &mut u32| *id = ids.get(*id).unwrap_or(*id);
+        let of = |space: reweave_wire::Space| Some(&self.ids[space as usize]).filter(|ids| ids.differ());
+        if let Some(ids) = of(reweave_wire::Space::Thread) {
+            part.threads.iter_mut().for_each(|id| known(ids, id));
+        }
+        if let Some(ids) = of(reweave_wire::Space::Site) {
+            part.sites.iter_mut().for_each(|id| known(ids, id));
+        }
+        if self.ids.iter().any(FileIds::differ) {
+            for (op, id) in part.ops.iter().zip(&mut part.targets) {
+                if let Some(ids) = op.space().and_then(of) {
+                    known(ids, id);
+                }
+            }
+        }
+    }
+
+    fn write(&mut self, part: &Part) -> Result<(), Error> {
+        let Part { threads, ops, targets, sites, values } = part;
+        let mut batch = Batch { threads, ops, targets, sites, values };
+        let mut closed = false;
+        while !batch.ops.is_empty() {
+            match self.encoder.batch(&batch) {
+                Ok(count) => (batch, closed) = (batch.after(count), false),
+                Err(Full) if !closed => {
+                    self.close()?;
+                    closed = true;
+                }
+                Err(Full) => return Err(Error::io(io::ErrorKind::OutOfMemory.into())),
+            }
+        }
+        Ok(())
+    }
+}

@@ -359,3 +359,6 @@ impl NameEncoder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -90,6 +90,40 @@ fn random_traces_survive() {
 }
 
 #[test]
+fn a_trace_at_once_is_its_events_one_by_one() {
+    for seed in 1..=24 {
+        let events = [3, 255, 256, 257, 3000, 40_000][seed as usize % 6];
+        let trace = Sample::new(seed).trace(events, seed % 3 == 0);
+        let mut one_by_one = Vec::new();
+        let mut writer = Writer::new(&mut one_by_one, trace.capabilities());
+        writer.choose(CODECS[seed as usize / 6 % 2]);
+        for id in trace.ids() {
+            let EventValues { read, written } = trace.values(id);
+            let value = |id: Option<ValueId>| id.map(|id| trace.value(id));
+            writer.event(trace.names(), &trace.event(id), value(read), value(written)).unwrap();
+        }
+        writer.finish().unwrap();
+        drop(writer);
+        let mut at_once = Vec::new();
+        let mut writer = Writer::new(&mut at_once, trace.capabilities());
+        writer.choose(CODECS[seed as usize / 6 % 2]);
+        let (some, more) = (trace.len() / 3, trace.len() / 2);
+        for range in [0..some, some..some, some..more, more..trace.len()] {
+            writer.events(&trace, range).unwrap();
+        }
+        writer.finish().unwrap();
+        drop(writer);
+        let [one_by_one, at_once] = [one_by_one, at_once].map(|bytes| finish(read(&bytes, 1).unwrap()));
+        assert!(listing(&at_once, trace.len()) == listing(&one_by_one, trace.len()), "seed {seed}");
+        assert!(at_once.names().sites.iter().eq(one_by_one.names().sites.iter()));
+        for space in reweave_trace::Space::ALL {
+            let names = [&at_once, &one_by_one].map(|trace| trace.names().space(space));
+            assert!(names[0].iter().eq(names[1].iter()), "seed {seed}: names of {space:?} in another order");
+        }
+    }
+}
+
+#[test]
 fn samples_have_every_operation_and_values() {
     let trace = Sample::new(5).trace(5000, true);
     for &kind in Kind::ALL {

@@ -28,9 +28,10 @@ impl Inside {
     /// Counts the accesses that were recorded since [`Inside::budget`] was asked.
     #[inline]
     pub(crate) fn account(&mut self) {
+        let missed = self.me.calls.take_missed();
         let core = self.core();
         let cursor = core.log.cursor();
-        let passed = cursor.wrapping_sub(core.mark) / SLOT_BYTES as u64;
+        let passed = cursor.wrapping_sub(core.mark) / SLOT_BYTES as u64 + missed;
         core.mark = cursor;
         core.steps += passed;
         if !self.undisturbed() {

@@ -14,6 +14,7 @@ use reweave_wire::Op;
 use reweave_wire::ring::Slot;
 
 use crate::export::export_before;
+use crate::front;
 use crate::log;
 use crate::real;
 use crate::recording::Inside;
@@ -48,6 +49,8 @@ pub(crate) struct Calls {
     recorded: AtomicUsize,
     /// Not 0 where something may have changed since.
     moved: AtomicUsize,
+    /// What hooks could not tell of by themselves, and is not counted as steps yet.
+    missed: AtomicUsize,
 }
 
 impl Calls {
@@ -74,7 +77,15 @@ impl Calls {
             self.same.store(depth, Relaxed);
         }
         self.moved.store(1, Relaxed);
+        self.miss();
+        // As if it had been told of: then the next branch would not be left out.
+        front::forget_branch();
         log::ask_next();
+    }
+
+    /// Something that a hook tells of, and counts as a step, could not be told of by the hook.
+    pub(crate) fn miss(&self) {
+        self.missed.store(self.missed.load(Relaxed) + 1, Relaxed);
     }
 
     /// All calls but those from `depth` on are as they were recorded, and so is what changed there.
@@ -82,6 +93,17 @@ impl Calls {
         self.depth.store(depth, Relaxed);
         self.recorded.store(depth, Relaxed);
         self.same.store(depth, Relaxed);
+    }
+
+    /// How much hooks could not tell of by themselves since this was asked last. These are steps as the others are: whether
+    /// there was room for them depends on how fast the recorder is, and must not decide who runs next.
+    #[inline(always)]
+    pub(crate) fn take_missed(&self) -> u64 {
+        let missed = self.missed.load(Relaxed);
+        if missed != 0 {
+            self.missed.store(0, Relaxed);
+        }
+        missed as u64
     }
 
     /// Whether something may have changed that was not recorded.

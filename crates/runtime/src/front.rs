@@ -17,6 +17,7 @@ use reweave_wire::Op;
 use crate::config;
 use crate::export::export;
 use crate::forced::PART;
+use crate::free;
 use crate::policy::Step;
 use crate::recording::Inside;
 
@@ -201,9 +202,17 @@ fn take_ways() -> usize {
 #[cfg(not(test))]
 #[inline(always)]
 pub(crate) fn forget_branch() {
+    set_branched(0);
+}
+
+/// A branch is left out while the cursor is there.
+#[cfg(not(test))]
+#[inline(always)]
+fn set_branched(cursor: u64) {
     // SAFETY: writes the word defined above.
     unsafe {
-        core::arch::asm!("mov qword ptr fs:[reweave_branched@tpoff], 0", options(nostack, preserves_flags));
+        core::arch::asm!("mov qword ptr fs:[reweave_branched@tpoff], {}", in(reg) cursor,
+                         options(nostack, preserves_flags));
     }
 }
 
@@ -215,10 +224,21 @@ fn take_ways() -> usize {
 #[cfg(test)]
 pub(crate) fn forget_branch() {}
 
+#[cfg(test)]
+fn set_branched(_: u64) {}
+
 extern "C" fn branch(code: usize, way: u64) {
     let Some(mut inside) = Inside::enter() else { return };
     inside.settle();
     inside.operation(Op::Branch, take_ways(), way, code);
+    // As where the hook had room, which depends on how fast the recorder is: a step, and the next one right after is left out.
+    inside.me.calls.miss();
+    let cursor = inside.core().log.cursor();
+    let alone = inside.me.signals.load(Relaxed) == 0;
+    drop(inside);
+    if alone && !free::is_on() {
+        set_branched(cursor);
+    }
 }
 
 impl Inside {

@@ -165,7 +165,7 @@ impl Run<'_> {
         }
         command.env("REWEAVE_INPUTS", padded(&given));
         let limit = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX).max(1);
-        for (name, value) in [("REWEAVE_SEED", 0), ("REWEAVE_TIMEOUT_MS", limit)] {
+        for (name, value) in [("REWEAVE_SEED", 0), ("REWEAVE_TIMEOUT_MS", limit), ("REWEAVE_CLOCK", 0)] {
             command.env(name, format!("{value:020}"));
         }
         Ok((command, ring))

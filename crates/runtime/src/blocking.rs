@@ -1,24 +1,30 @@
 //! Calls that may take any time: the others run meanwhile.
 
+use crate::clock::{self, Departure};
 use crate::export::export;
 use crate::inputs;
 use crate::policy::Step;
 use crate::real;
 use crate::recording::Inside;
-use crate::sched::{Wake, key};
-use crate::sys::{self, Time};
-use crate::time::Deadline;
+use crate::sys;
 
 const IN: i16 = 1;
 const OUT: i16 = 4;
-const EINTR: i32 = 4;
 
 impl Inside {
     /// Does something without the baton.
     pub(crate) fn elsewhere(&mut self, call: impl FnOnce() -> usize) -> usize {
+        self.elsewhere_within(None, call)
+    }
+
+    /// The same for a call that answers 0 where it waited in vain, for so many nanoseconds.
+    pub(crate) fn elsewhere_within(&mut self, time: Option<u64>, call: impl FnOnce() -> usize) -> usize {
+        let departure = Departure::now();
         let away = Inside { me: self.me }.away();
         let result = call();
+        let arrival = departure.map(|departure| departure.arrival(time.filter(|_| result as u32 == 0)));
         core::mem::forget(away.back());
+        clock::reach(arrival.unwrap_or(0));
         result
     }
 }
@@ -78,21 +84,6 @@ fn connects(file: usize, code: usize, call: impl FnOnce() -> usize) -> usize {
     }
 }
 
-/// As [`blocking`], for calls that end once something was sent to a set of descriptors.
-fn on_set(file: usize, code: usize, call: impl FnOnce() -> usize) -> usize {
-    match Inside::enter() {
-        Some(mut inside) => {
-            inside.settle();
-            let result = inside.elsewhere(call);
-            if result as i32 > 0 {
-                inside.receives(file, code);
-            }
-            result
-        }
-        None => call(),
-    }
-}
-
 /// Records that libc wrote so many bytes for the program.
 fn filled(at: usize, length: usize, code: usize) {
     if length == 0 || length > isize::MAX as usize {
@@ -129,11 +120,6 @@ calls! {
     accept4(file, address, length, flags) with file accepts;
     connect(file, address, length) with file connects;
     eventfd_read(file, value) file file IN;
-    poll(files, count, timeout);
-    ppoll(files, count, timeout, mask);
-    select(count, read, write, except, timeout);
-    epoll_wait(file, events, count, timeout) with file on_set;
-    epoll_pwait(file, events, count, timeout, mask) with file on_set;
     sigwait(set, signal);
     sigwaitinfo(set, info);
     sigtimedwait(set, info, time);
@@ -271,82 +257,6 @@ extern "C" fn sendto(
     on_file(file, OUT, 0, || real::sendto(file, at, length, flags, to, to_length))
 }
 
-extern "C" fn pselect(
-    count: usize,
-    read: usize,
-    write: usize,
-    except: usize,
-    timeout: usize,
-    mask: usize,
-) -> usize {
-    blocking(0, || real::pselect(count, read, write, except, timeout, mask))
-}
-
-/// Sleeps as the scheduler counts: until nobody else can run, or the time is up.
-fn sleep(nanos: u64) -> Option<u64> {
-    let mut inside = Inside::enter()?;
-    inside.settle();
-    let deadline = Deadline::after(nanos).number();
-    loop {
-        let wake = inside.block(key::of(key::SLEEP, 0), deadline);
-        inside.end_if_cancelled();
-        match wake {
-            Wake::TimedOut => return Some(0),
-            Wake::Signal => return Some(deadline.saturating_sub(sys::now(sys::MONOTONIC)).max(1)),
-            Wake::Woken => {}
-        }
-    }
-}
-
-extern "C" fn nanosleep(time: *const Time, left: *mut Time) -> usize {
-    // SAFETY: the program passes the address of a time.
-    let nanos = unsafe { time.read() }.nanos();
-    match sleep(nanos) {
-        Some(0) => 0,
-        Some(rest) => {
-            // SAFETY: a null, or where the program wants it.
-            if let Some(left) = unsafe { left.as_mut() } {
-                *left = Time::from_nanos(rest);
-            }
-            crate::meet::fail(EINTR)
-        }
-        None => {
-            let result = sys::call6(35, [time as usize, left as usize, 0, 0, 0, 0]);
-            if result < 0 { crate::meet::fail(-result as i32) } else { 0 }
-        }
-    }
-}
-
-extern "C" fn clock_nanosleep(clock: usize, flags: usize, time: *const Time, left: *mut Time) -> usize {
-    const ABSOLUTE: usize = 1;
-    // SAFETY: the program passes the address of a time.
-    let nanos = unsafe { time.read() }.nanos();
-    let nanos = if flags & ABSOLUTE != 0 { nanos.saturating_sub(sys::now(clock)) } else { nanos };
-    match sleep(nanos) {
-        Some(0) => 0,
-        Some(_) => EINTR as usize,
-        None => -sys::call6(230, [clock, flags, time as usize, left as usize, 0, 0]) as usize,
-    }
-}
-
-extern "C" fn usleep(micros: u32) -> usize {
-    let time = Time::from_nanos(u64::from(micros) * 1_000);
-    nanosleep(&raw const time, core::ptr::null_mut())
-}
-
-extern "C" fn sleep_seconds(seconds: u32) -> usize {
-    let time = Time::from_nanos(u64::from(seconds) * 1_000_000_000);
-    let mut left = Time::default();
-    match nanosleep(&raw const time, &raw mut left) {
-        0 => 0,
-        _ => left.nanos().div_ceil(1_000_000_000) as usize,
-    }
-}
-
-extern "C" fn thrd_sleep(time: *const Time, left: *mut Time) -> usize {
-    nanosleep(time, left)
-}
-
 export! {
     read(3) => read;
     write(3) => write;
@@ -356,18 +266,12 @@ export! {
     recvmsg(3) => recvmsg;
     recvfrom(6) => recvfrom;
     sendto(6) => sendto;
-    pselect(6) => pselect;
     send(4) => send;
     sendmsg(3) => sendmsg;
     accept(3) => accept;
     accept4(4) => accept4;
     connect(3) => connect;
     eventfd_read(2) => eventfd_read;
-    poll(3) => poll;
-    ppoll(4) => ppoll;
-    select(5) => select;
-    epoll_wait(4) => epoll_wait;
-    epoll_pwait(5) => epoll_pwait;
     sigwait(2) => sigwait;
     sigwaitinfo(2) => sigwaitinfo;
     sigtimedwait(3) => sigtimedwait;
@@ -386,9 +290,4 @@ export! {
     getc(1) => getc;
     getchar(0) => getchar;
     fsync(1) => fsync;
-    nanosleep(2) => nanosleep;
-    clock_nanosleep(4) => clock_nanosleep;
-    usleep(1) => usleep;
-    sleep(1) => sleep_seconds;
-    thrd_sleep(2) => thrd_sleep;
 }

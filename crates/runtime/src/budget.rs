@@ -4,9 +4,9 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use reweave_wire::ring::SLOT_BYTES;
 
+use crate::clock::{self, cost};
 use crate::free;
 use crate::recording::Inside;
-use crate::sched::CLOCK_STEPS;
 
 impl Inside {
     /// Whether no other thread may run now.
@@ -21,7 +21,7 @@ impl Inside {
         if self.core().forced.is_some() {
             return 0;
         }
-        let until_clock = CLOCK_STEPS - 1 - self.core().steps % CLOCK_STEPS;
+        let until_clock = self.core().looks.saturating_sub(self.core().steps + 1);
         if self.undisturbed() { until_clock } else { until_clock.min(self.core().policy.budget()) }
     }
 
@@ -34,6 +34,7 @@ impl Inside {
         let passed = cursor.wrapping_sub(core.mark) / SLOT_BYTES as u64 + missed;
         core.mark = cursor;
         core.steps += passed;
+        clock::pass(passed * cost::ACCESS);
         if !self.undisturbed() {
             self.core().policy.passed(passed);
         }

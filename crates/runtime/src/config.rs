@@ -21,6 +21,8 @@ pub(crate) struct Config {
     pub(crate) policy: Kind,
     /// In nanoseconds; 0 never.
     pub(crate) timeout: u64,
+    /// The second at which the program's clock begins; 0 for the real one.
+    pub(crate) second: u64,
     /// The file with the schedule to force, if there is one.
     pub(crate) plan: Option<FileName>,
     /// The file with the inputs to give again, if there is one.
@@ -86,6 +88,7 @@ pub(crate) fn read(arguments: usize, environment: *const *const core::ffi::c_cha
         seed: number(environment, b"REWEAVE_SEED").unwrap_or(0),
         policy,
         timeout: number(environment, b"REWEAVE_TIMEOUT_MS").unwrap_or(0).saturating_mul(1_000_000),
+        second: number(environment, b"REWEAVE_CLOCK").unwrap_or(0),
         plan: file_name(environment, b"REWEAVE_PLAN"),
         inputs: file_name(environment, b"REWEAVE_INPUTS"),
     })

@@ -189,27 +189,6 @@ pub(crate) fn is_foreign(file: usize) -> bool {
     file == 0 || sys::mode(file as i32).is_some_and(|mode| ![REGULAR, PIPE, FOLDER].contains(&(mode & KIND)))
 }
 
-extern "C" fn clock_gettime(clock: usize, at: usize) -> usize {
-    let bytes = |result: usize| if result as i32 == 0 { 16 } else { 0 };
-    input(kind::CLOCK, at, 16, bytes, || real::clock_gettime(clock, at))
-}
-
-extern "C" fn gettimeofday(at: usize, zone: usize) -> usize {
-    let bytes = |result: usize| if result as i32 == 0 { 16 } else { 0 };
-    input(kind::TIME_OF_DAY, at, 16, bytes, || real::gettimeofday(at, zone))
-}
-
-extern "C" fn time(at: usize) -> usize {
-    let mut seconds = 0u64;
-    let inner = &raw mut seconds as usize;
-    input(kind::TIME, inner, 8, |_| 8, || real::time(inner));
-    // SAFETY: a null, or where the program wants it.
-    if let Some(at) = unsafe { (at as *mut u64).as_mut() } {
-        *at = seconds;
-    }
-    seconds as usize
-}
-
 fn filled(result: usize) -> usize {
     usize::try_from(result as isize).unwrap_or(0)
 }
@@ -224,9 +203,6 @@ extern "C" fn getentropy(at: usize, length: usize) -> usize {
 }
 
 export! {
-    clock_gettime(2) => clock_gettime;
-    gettimeofday(2) => gettimeofday;
-    time(1) => time;
     getrandom(3) => getrandom;
     getentropy(2) => getentropy;
 }

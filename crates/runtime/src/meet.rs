@@ -7,6 +7,7 @@ use core::sync::atomic::Ordering::SeqCst;
 use reweave_wire::Op;
 
 use crate::access::load;
+use crate::clock;
 use crate::export::export;
 use crate::policy::Step;
 use crate::real;
@@ -273,10 +274,16 @@ extern "C" fn guard_abort(at: usize, code: usize) {
 /// `syscall`: futexes are modelled, anything else may take any time.
 extern "C" fn syscall(number: usize, a: usize, b: usize, c: usize, d: usize, e: usize) -> usize {
     const FUTEX: usize = 202;
+    match number {
+        96 => return clock::gettimeofday(a, b),
+        201 => return clock::time(a),
+        228 => return clock::clock_gettime(a, b),
+        _ => {}
+    }
     let result = match begin(0) {
         None => crate::sys::call6(number, [a, b, c, d, e, 0]),
         Some(mut inside) if number == FUTEX => match b & 0x7F {
-            0 | 9 => return futex_wait(&mut inside, a, c as u32, (b & 0x7F == 9, d)),
+            0 | 9 => return futex_wait(&mut inside, a, c as u32, (b, d)),
             1 | 10 => {
                 let woken = futex_wake(&mut inside, a, c);
                 return woken;
@@ -290,12 +297,14 @@ extern "C" fn syscall(number: usize, a: usize, b: usize, c: usize, d: usize, e: 
     if (-4095..0).contains(&result) { fail(-result as i32) } else { result as usize }
 }
 
-fn futex_wait(inside: &mut Inside, at: usize, expected: u32, (absolute, time): (bool, usize)) -> usize {
+fn futex_wait(inside: &mut Inside, at: usize, expected: u32, (how, time): (usize, usize)) -> usize {
+    const ON_THE_WALL: usize = 0x100;
     let wake = if load(at, 4) as u32 == expected {
-        let deadline = match (time, absolute) {
+        let deadline = match (time, how & 0x7F) {
             (0, _) => Deadline::Never,
-            (_, true) => Deadline::of(crate::sys::MONOTONIC, time),
-            (_, false) => {
+            (_, 9) if how & ON_THE_WALL != 0 => Deadline::wall(time),
+            (_, 9) => Deadline::of(crate::sys::MONOTONIC, time),
+            _ => {
                 // SAFETY: the program passes the address of a time.
                 Deadline::after(unsafe { (time as *const crate::sys::Time).read() }.nanos())
             }

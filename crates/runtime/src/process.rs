@@ -5,6 +5,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use reweave_wire::Op;
 
+use crate::clock;
 use crate::config;
 use crate::end;
 use crate::export::{export, export_before};
@@ -63,6 +64,8 @@ extern "C" fn start(_count: i32, arguments: usize, environment: *const *const c_
     config::save_modules();
     if free::is_on() {
         config::note(b"free\n");
+    } else {
+        clock::start(config.second);
     }
     threads::init();
     signals::init();
@@ -91,6 +94,7 @@ extern "C" fn fork(_code: usize) -> usize {
         set_current(None);
         config::set_recording(false);
         signals::forget();
+        clock::stop();
         core::mem::forget(inside);
     }
     result

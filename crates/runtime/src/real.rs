@@ -229,6 +229,7 @@ real! {
     clock_gettime(clock, at);
     gettimeofday(at, zone);
     time(at);
+    timespec_get(at, base);
     getrandom(at, length, flags);
     getentropy(at, length);
     sched_yield();

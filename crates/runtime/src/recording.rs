@@ -13,6 +13,7 @@ use crate::inputs::Feed;
 use crate::log::{self, Log};
 use crate::map::{Array, Map};
 use crate::policy::Policy;
+use crate::sched::CLOCK_STEPS;
 use crate::signals;
 use crate::thread::{self, MAX_THREADS, Pending, Thread};
 
@@ -34,6 +35,8 @@ pub(crate) struct Core {
     pub(crate) counters: Map<u64>,
     /// Steps of all threads: slots that hooks appended by themselves, and everything else.
     pub(crate) steps: u64,
+    /// At how many of them the clock is looked at.
+    pub(crate) looks: u64,
     /// Where the slots begin that are not counted as steps yet.
     pub(crate) mark: u64,
     /// When the recording ends the program, in nanoseconds of the even clock; 0 never.
@@ -247,6 +250,7 @@ impl Core {
             conditions: Map::new(),
             counters: Map::new(),
             steps: 0,
+            looks: CLOCK_STEPS,
             timeout,
             flushed: 0,
             forced: None,

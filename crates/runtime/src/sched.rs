@@ -8,6 +8,7 @@
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicI32, AtomicU32};
 
+use crate::clock::{self, cost};
 use crate::end;
 use crate::policy::{Choice, Step};
 use crate::recording::{Core, Inside};
@@ -26,6 +27,8 @@ static RETURNED: AtomicU32 = AtomicU32::new(0);
 pub(crate) const CLOCK_STEPS: u64 = 1 << 12;
 /// How long a thread whose time is up waits before it looks again whether the baton is free.
 const PATIENCE: u64 = 5_000_000;
+/// How long the thread with the baton sleeps at once.
+const LONGEST_NAP: u64 = 10_000_000;
 /// How long it may take a thread that has ended to be gone.
 const FAREWELL: u64 = 1_000_000_000;
 /// A block that is older is written when there is nothing else to do.
@@ -64,9 +67,10 @@ impl Inside {
     /// A step of the running thread, before which another thread may run.
     #[inline]
     pub(crate) fn point(&mut self, step: Step, code: usize) {
+        clock::pass(if step == Step::Access { cost::ACCESS } else { cost::SYNC });
         let core = self.core();
         core.steps += 1;
-        if core.steps.is_multiple_of(CLOCK_STEPS) || signals::ending() {
+        if core.steps >= core.looks || signals::ending() {
             self.look_at_clock();
         }
         if self.core().forced.is_some() && self.steered(code) {
@@ -120,15 +124,17 @@ impl Inside {
         let index = |place: usize| ready.get(place).map_or(0, |&index| index as usize);
         let chosen = core.policy.choose(count, |place| thread(index(place)).priority.load(Relaxed));
         core.policy.switched();
+        clock::pass(cost::SWITCH);
         Some(index(chosen))
     }
 
-    /// Waits for a key, or until a time of the even clock; 0 is never. Whoever calls this looks again afterwards.
+    /// Waits for a key, or until a time as [`clock::now`] counts; 0 is never. Whoever calls this looks again afterwards.
     pub(crate) fn block(&mut self, key: u64, deadline: u64) -> Wake {
         let me = self.me;
         self.settle();
         me.key.store(key, Relaxed);
         me.deadline.store(deadline, Relaxed);
+        me.due.store(clock::due(deadline), Relaxed);
         me.timed_out.store(false, Relaxed);
         me.state.store(state::BLOCKED, SeqCst);
         match self.choose(None) {
@@ -139,6 +145,7 @@ impl Inside {
             None => self.idle(),
         }
         me.deadline.store(0, Relaxed);
+        me.due.store(0, Relaxed);
         if me.signals.load(Relaxed) != 0 {
             signals::deliver_inside(me);
             return Wake::Signal;
@@ -233,30 +240,56 @@ impl Inside {
         see_off();
     }
 
-    /// Wakes the threads whose time is up: in order of their deadlines, so that this does not depend on when it runs.
-    fn expire(&mut self) {
-        let now = sys::now(sys::MONOTONIC);
+    /// The thread that waits with the earliest deadline; of several, the one that was made first.
+    fn first_deadline(&mut self) -> Option<&'static Thread> {
         let core = self.core();
-        let mut first: Option<&Thread> = None;
-        for &index in core.live.as_ref().iter().take(core.live_count) {
-            let thread = thread(index as usize);
-            let deadline = thread.deadline.load(Relaxed);
-            let due = thread.state.load(SeqCst) == state::BLOCKED && deadline != 0 && deadline <= now;
-            if due && first.is_none_or(|first| deadline < first.deadline.load(Relaxed)) {
-                first = Some(thread);
-            }
+        let waiting = core.live.as_ref().iter().take(core.live_count).map(|&index| thread(index as usize));
+        waiting
+            .filter(|thread| {
+                thread.state.load(SeqCst) == state::BLOCKED && thread.deadline.load(Relaxed) != 0
+            })
+            .min_by_key(|thread| thread.deadline.load(Relaxed))
+    }
+
+    fn time_is_up(&mut self, thread: &Thread) {
+        clock::reach(thread.deadline.load(Relaxed));
+        thread.timed_out.store(true, Relaxed);
+        self.core().policy.woken();
+        thread.state.store(state::READY, SeqCst);
+    }
+
+    /// Nobody can run: time jumps to the earliest deadline, once that thread has really waited for so long.
+    fn expire(&mut self) {
+        let first = self.first_deadline();
+        if let Some(first) = first.filter(|first| first.due.load(Relaxed) <= sys::now(sys::MONOTONIC)) {
+            self.time_is_up(first);
         }
-        if let Some(thread) = first {
-            thread.timed_out.store(true, Relaxed);
-            core.policy.woken();
-            thread.state.store(state::READY, SeqCst);
+    }
+
+    /// Wakes the threads whose time is up while others run.
+    fn wake_passed(&mut self) {
+        clock::keep_up();
+        while let Some(first) = self.first_deadline()
+            && first.deadline.load(Relaxed) <= clock::now()
+        {
+            // Time passes faster here than it does: the thread must not have waited for less than it asked.
+            while let left @ 1.. = first.due.load(Relaxed).saturating_sub(sys::now(sys::MONOTONIC)) {
+                self.end_in_time();
+                if signals::ending() {
+                    return;
+                }
+                sys::sleep(left.min(LONGEST_NAP));
+            }
+            self.time_is_up(first);
         }
     }
 
     #[cold]
     fn look_at_clock(&mut self) {
+        let core = self.core();
+        core.looks = core.steps + CLOCK_STEPS;
         self.end_in_time();
-        self.expire();
+        self.wake_passed();
         if signals::ending() {
             end::by_signal(self);
         }
@@ -399,9 +432,9 @@ fn see_off() {
 
 /// How long a thread may sleep; [`PATIENCE`] once its time is up.
 fn until_deadline(me: &Thread) -> Option<u64> {
-    match me.deadline.load(Relaxed) {
+    match me.due.load(Relaxed) {
         0 => None,
-        deadline => match deadline.saturating_sub(sys::now(sys::MONOTONIC)) {
+        due => match due.saturating_sub(sys::now(sys::MONOTONIC)) {
             0 => Some(PATIENCE),
             left => Some(left),
         },

@@ -90,6 +90,7 @@ impl Inside {
                 state::AWAY => return Some(None),
                 state::BLOCKED if wanted.deadline.load(Relaxed) != 0 => {
                     // Nobody else runs: its time passes at once.
+                    crate::clock::reach(wanted.deadline.load(Relaxed));
                     wanted.timed_out.store(true, Relaxed);
                     wanted.state.store(state::READY, SeqCst);
                     return Some(Some(index));

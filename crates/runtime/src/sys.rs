@@ -14,6 +14,7 @@ const RT_SIGACTION: usize = 13;
 const SCHED_YIELD: usize = 24;
 const NANOSLEEP: usize = 35;
 const GETPID: usize = 39;
+const GETRUSAGE: usize = 98;
 const EXECVE: usize = 59;
 const GETTID: usize = 186;
 const FUTEX: usize = 202;
@@ -70,6 +71,15 @@ pub(crate) fn now(clock: usize) -> u64 {
     let mut time = Time::default();
     call(CLOCK_GETTIME, clock, &raw mut time as usize, 0);
     time.nanos()
+}
+
+/// How often the calling thread had to wait in the kernel.
+pub(crate) fn waits() -> u64 {
+    const THREAD: usize = 1;
+    // The kernel's structure has 18 words, of which this is the last but one.
+    let mut usage = [0u64; 18];
+    call(GETRUSAGE, THREAD, &raw mut usage as usize, 0);
+    usage[16]
 }
 
 /// Sleeps for so long, or until a signal.

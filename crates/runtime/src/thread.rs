@@ -30,8 +30,10 @@ pub(crate) struct Thread {
     pub(crate) state: AtomicU32,
     /// What it waits for.
     pub(crate) key: AtomicU64,
-    /// When it stops waiting, in nanoseconds of the even clock; 0 never.
+    /// When it stops waiting, as [`crate::clock::now`] counts; 0 never.
     pub(crate) deadline: AtomicU64,
+    /// Before when it does not, in nanoseconds of the real even clock; 0 never.
+    pub(crate) due: AtomicU64,
     pub(crate) timed_out: AtomicBool,
     /// Not 0 while it runs our own code, or a call without the baton: what it does then is not recorded.
     pub(crate) closed: AtomicU32,

@@ -1,6 +1,7 @@
-//! Deadlines: times of any clock as times of the even one.
+//! Deadlines: times of any clock as the scheduler counts.
 
-use crate::sys::{self, MONOTONIC, Time};
+use crate::clock;
+use crate::sys::Time;
 
 const WALL: usize = 0;
 
@@ -9,7 +10,7 @@ const WALL: usize = 0;
 pub(crate) enum Deadline {
     Never,
     Now,
-    /// Until this time of the even clock, in nanoseconds.
+    /// Until this time, as [`clock::now`] counts.
     At(u64),
 }
 
@@ -18,8 +19,7 @@ impl Deadline {
     pub(crate) fn of(clock: usize, time: usize) -> Deadline {
         // SAFETY: the program passes the address of a time.
         let Some(time) = (unsafe { (time as *const Time).as_ref() }) else { return Deadline::Never };
-        let left = time.nanos().saturating_sub(sys::now(clock));
-        Deadline::At(sys::now(MONOTONIC).saturating_add(left).max(1))
+        Deadline::At(clock::at(clock, time.nanos()).max(1))
     }
 
     /// A time of the clock on the wall.
@@ -29,7 +29,7 @@ impl Deadline {
 
     /// After so many nanoseconds.
     pub(crate) fn after(nanos: u64) -> Deadline {
-        Deadline::At(sys::now(MONOTONIC).saturating_add(nanos).max(1))
+        Deadline::At(clock::now().saturating_add(nanos).max(1))
     }
 
     /// As the scheduler counts: 0 is never.

@@ -29,6 +29,9 @@ pub(crate) struct RecordArgs {
     /// End the program after this time, such as 10s or 500ms
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) timeout: Option<Duration>,
+    /// Begin the program's clock at this second since 1970; else it begins at the second that it is
+    #[arg(long, value_name = "SECOND", default_value_t = 0, hide_default_value = true)]
+    pub(crate) clock: u64,
     /// Stop recording after so many events, and let the program go on
     #[arg(long, value_name = "N", default_value_t = 2_000_000_000)]
     pub(crate) max_events: u64,

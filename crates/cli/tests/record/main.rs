@@ -9,3 +9,4 @@ mod ends;
 mod findings;
 mod primitives;
 mod stacks;
+mod time;

@@ -1,7 +1,7 @@
 //! Condition variables.
 //!
-//! They are modelled whole: the real one is used only by threads that are not recorded. A wait is recorded as release,
-//! wait, acquire, where the wait itself is its return.
+//! They are modelled whole: the real one is used only by threads that are not recorded, and where other processes use it
+//! ([`crate::shared`]). A wait is recorded as release, wait, acquire, where the wait itself is its return.
 
 use reweave_wire::Op;
 
@@ -10,6 +10,7 @@ use crate::policy::Step;
 use crate::real;
 use crate::recording::{Inside, Named};
 use crate::sched::{Wake, key};
+use crate::shared;
 use crate::sys::MONOTONIC;
 use crate::time::Deadline;
 
@@ -49,6 +50,11 @@ fn wait(
     inside.settle();
     inside.point(Step::Sync, code);
     let deadline = deadline(&mut inside);
+    if shared::is_shared(condition) {
+        let result = inside.wait_shared(condition, mutex, deadline, code);
+        inside.end_if_cancelled();
+        return Some(result);
+    }
     let depth = inside.release_for_wait(mutex, code);
     let wake = inside.block(key::of(key::CONDITION, condition), deadline.number());
     inside.condition_event(Op::Wait, condition, code);
@@ -72,21 +78,30 @@ extern "C" fn clockwait(condition: usize, mutex: usize, clock: usize, time: usiz
         .unwrap_or_else(|| real::pthread_cond_clockwait(condition, mutex, clock, time))
 }
 
-pub(crate) fn notify(condition: usize, all: bool, code: usize) -> Option<usize> {
+/// Records that somebody, or all, may go on, and lets them.
+pub(crate) fn notify(condition: usize, all: bool, code: usize) -> Option<Inside> {
     let mut inside = Inside::enter()?;
     inside.settle();
     inside.point(Step::Sync, code);
     inside.condition_event(if all { Op::NotifyAll } else { Op::Notify }, condition, code);
     inside.wake(key::of(key::CONDITION, condition), all);
-    Some(0)
+    Some(inside)
+}
+
+fn notify_real(condition: usize, all: bool, code: usize, real: fn(usize) -> usize) -> usize {
+    match notify(condition, all, code) {
+        Some(_inside) if shared::is_shared(condition) => real(condition),
+        Some(_) => 0,
+        None => real(condition),
+    }
 }
 
 pub(crate) extern "C" fn signal(condition: usize, code: usize) -> usize {
-    notify(condition, false, code).unwrap_or_else(|| real::pthread_cond_signal(condition))
+    notify_real(condition, false, code, real::pthread_cond_signal)
 }
 
 pub(crate) extern "C" fn broadcast(condition: usize, code: usize) -> usize {
-    notify(condition, true, code).unwrap_or_else(|| real::pthread_cond_broadcast(condition))
+    notify_real(condition, true, code, real::pthread_cond_broadcast)
 }
 
 /// What is at this address later is another one.

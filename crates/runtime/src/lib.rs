@@ -45,6 +45,7 @@ mod recording;
 mod rust;
 mod rust_std;
 mod sched;
+mod shared;
 mod signals;
 mod sleeps;
 mod steer;

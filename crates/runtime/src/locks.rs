@@ -10,6 +10,7 @@ use crate::policy::Step;
 use crate::real;
 use crate::recording::{Inside, Lock};
 use crate::sched::{Wake, key};
+use crate::shared;
 use crate::time::Deadline;
 
 const EBUSY: usize = 16;
@@ -115,8 +116,7 @@ impl Inside {
 
     /// The second half.
     pub(crate) fn acquire_after_wait(&mut self, mutex: usize, depth: u32, code: usize) -> usize {
-        let result =
-            self.obtain(mutex, Deadline::Never, real::pthread_mutex_trylock, real::pthread_mutex_lock);
+        let result = self.obtain(mutex, Deadline::Never, &MUTEX);
         if taken(result) {
             for _ in 0..depth {
                 self.acquired(mutex, Hold::Exclusive, false, code);
@@ -126,25 +126,24 @@ impl Inside {
     }
 
     /// Tries until it has the real lock, an error comes, or the time is up.
-    fn obtain(
-        &mut self,
-        at: usize,
-        deadline: Deadline,
-        try_lock: fn(usize) -> usize,
-        block_lock: fn(usize) -> usize,
-    ) -> usize {
+    fn obtain(&mut self, at: usize, deadline: Deadline, real: &Real) -> usize {
         loop {
-            let result = try_lock(at);
+            let result = (real.attempt)(at);
             if result != EBUSY || deadline == Deadline::Now {
                 return result;
             }
             let lock = self.lock(at);
-            if lock.holder == 0 && lock.shared == 0 && deadline == Deadline::Never {
+            if lock.holder == 0 && lock.shared == 0 {
                 // Somebody who is not recorded has it, such as another process.
-                return self.elsewhere(|| block_lock(at));
+                return if deadline == Deadline::Never {
+                    self.elsewhere(|| (real.lock)(at))
+                } else {
+                    let time = shared::real_time(0, deadline);
+                    self.elsewhere(|| (real.timed)(at, &raw const time as usize))
+                };
             }
             if self.block(key::of(key::LOCK, at), deadline.number()) == Wake::TimedOut {
-                let result = try_lock(at);
+                let result = (real.attempt)(at);
                 return if result == EBUSY { ETIMEDOUT } else { result };
             }
         }
@@ -165,22 +164,46 @@ impl Inside {
 
 type Function = fn(usize) -> usize;
 
+/// The functions of libc that take a lock.
+pub(crate) struct Real {
+    attempt: Function,
+    lock: Function,
+    /// Until a time of the clock on the wall.
+    timed: fn(usize, usize) -> usize,
+}
+
+const MUTEX: Real = Real {
+    attempt: real::pthread_mutex_trylock,
+    lock: real::pthread_mutex_lock,
+    timed: real::pthread_mutex_timedlock,
+};
+const SHARED: Real = Real {
+    attempt: real::pthread_rwlock_tryrdlock,
+    lock: real::pthread_rwlock_rdlock,
+    timed: real::pthread_rwlock_timedrdlock,
+};
+const EXCLUSIVE: Real = Real {
+    attempt: real::pthread_rwlock_trywrlock,
+    lock: real::pthread_rwlock_wrlock,
+    timed: real::pthread_rwlock_timedwrlock,
+};
+/// Nobody waits for one with a deadline.
+const SPIN: Real = Real {
+    attempt: real::pthread_spin_trylock,
+    lock: real::pthread_spin_lock,
+    timed: |lock, _| real::pthread_spin_lock(lock),
+};
+
 /// Takes a lock, or fails as the real one does.
-fn acquire(
-    at: usize,
-    hold: Hold,
-    deadline: Deadline,
-    code: usize,
-    [try_lock, lock]: [Function; 2],
-) -> Option<usize> {
+fn acquire(at: usize, hold: Hold, deadline: Deadline, code: usize, real: &Real) -> Option<usize> {
     let mut inside = Inside::enter()?;
     inside.settle();
     inside.point(Step::Sync, code);
     // A lock of the kind that checks tells an error where trying would only say that it is taken.
-    if inside.depth(at) > 0 && deadline != Deadline::Now && checks(at, try_lock) {
+    if inside.depth(at) > 0 && deadline != Deadline::Now && checks(at, real.attempt) {
         return Some(EDEADLK);
     }
-    let result = inside.obtain(at, deadline, try_lock, lock);
+    let result = inside.obtain(at, deadline, real);
     if taken(result) {
         inside.acquired(at, hold, deadline != Deadline::Never, code);
     } else if result == EBUSY || result == ETIMEDOUT {
@@ -224,36 +247,36 @@ pub(crate) fn renewed(at: usize) {
 
 /// Declares functions that take a lock.
 macro_rules! takes {
-    ($($name:ident: $hold:ident $try_lock:ident $lock:ident,
+    ($($name:ident: $hold:ident $kind:ident,
        ($($argument:ident),*) $deadline:expr, $real:ident;)*) => { $(
         pub(crate) extern "C" fn $name(at: usize, $($argument: usize,)* code: usize) -> usize {
-            acquire(at, Hold::$hold, $deadline, code, [real::$try_lock, real::$lock])
+            acquire(at, Hold::$hold, $deadline, code, &$kind)
                 .unwrap_or_else(|| real::$real(at, $($argument),*))
         }
     )* };
 }
 
 takes! {
-    lock: Exclusive pthread_mutex_trylock pthread_mutex_lock, () Deadline::Never, pthread_mutex_lock;
-    trylock: Exclusive pthread_mutex_trylock pthread_mutex_lock, () Deadline::Now, pthread_mutex_trylock;
-    timedlock: Exclusive pthread_mutex_trylock pthread_mutex_lock, (time) Deadline::wall(time),
+    lock: Exclusive MUTEX, () Deadline::Never, pthread_mutex_lock;
+    trylock: Exclusive MUTEX, () Deadline::Now, pthread_mutex_trylock;
+    timedlock: Exclusive MUTEX, (time) Deadline::wall(time),
         pthread_mutex_timedlock;
-    clocklock: Exclusive pthread_mutex_trylock pthread_mutex_lock, (clock, time) Deadline::of(clock, time),
+    clocklock: Exclusive MUTEX, (clock, time) Deadline::of(clock, time),
         pthread_mutex_clocklock;
-    rdlock: Shared pthread_rwlock_tryrdlock pthread_rwlock_rdlock, () Deadline::Never, pthread_rwlock_rdlock;
-    tryrdlock: Shared pthread_rwlock_tryrdlock pthread_rwlock_rdlock, () Deadline::Now, pthread_rwlock_tryrdlock;
-    timedrdlock: Shared pthread_rwlock_tryrdlock pthread_rwlock_rdlock, (time) Deadline::wall(time),
+    rdlock: Shared SHARED, () Deadline::Never, pthread_rwlock_rdlock;
+    tryrdlock: Shared SHARED, () Deadline::Now, pthread_rwlock_tryrdlock;
+    timedrdlock: Shared SHARED, (time) Deadline::wall(time),
         pthread_rwlock_timedrdlock;
-    clockrdlock: Shared pthread_rwlock_tryrdlock pthread_rwlock_rdlock, (clock, time) Deadline::of(clock, time),
+    clockrdlock: Shared SHARED, (clock, time) Deadline::of(clock, time),
         pthread_rwlock_clockrdlock;
-    wrlock: Exclusive pthread_rwlock_trywrlock pthread_rwlock_wrlock, () Deadline::Never, pthread_rwlock_wrlock;
-    trywrlock: Exclusive pthread_rwlock_trywrlock pthread_rwlock_wrlock, () Deadline::Now, pthread_rwlock_trywrlock;
-    timedwrlock: Exclusive pthread_rwlock_trywrlock pthread_rwlock_wrlock, (time) Deadline::wall(time),
+    wrlock: Exclusive EXCLUSIVE, () Deadline::Never, pthread_rwlock_wrlock;
+    trywrlock: Exclusive EXCLUSIVE, () Deadline::Now, pthread_rwlock_trywrlock;
+    timedwrlock: Exclusive EXCLUSIVE, (time) Deadline::wall(time),
         pthread_rwlock_timedwrlock;
-    clockwrlock: Exclusive pthread_rwlock_trywrlock pthread_rwlock_wrlock, (clock, time) Deadline::of(clock, time),
+    clockwrlock: Exclusive EXCLUSIVE, (clock, time) Deadline::of(clock, time),
         pthread_rwlock_clockwrlock;
-    spin_lock: Exclusive pthread_spin_trylock pthread_spin_lock, () Deadline::Never, pthread_spin_lock;
-    spin_trylock: Exclusive pthread_spin_trylock pthread_spin_lock, () Deadline::Now, pthread_spin_trylock;
+    spin_lock: Exclusive SPIN, () Deadline::Never, pthread_spin_lock;
+    spin_trylock: Exclusive SPIN, () Deadline::Now, pthread_spin_trylock;
 }
 
 pub(crate) extern "C" fn unlock(at: usize, code: usize) -> usize {

@@ -13,11 +13,12 @@ use crate::policy::Step;
 use crate::real;
 use crate::recording::{Inside, stands_for};
 use crate::sched::{Wake, key};
+use crate::shared::{arrive_really, is_shared_barrier, is_shared_semaphore};
 use crate::time::Deadline;
 
-const EAGAIN: i32 = 11;
+pub(crate) const EAGAIN: i32 = 11;
 const EINTR: i32 = 4;
-const ETIMEDOUT: i32 = 110;
+pub(crate) const ETIMEDOUT: i32 = 110;
 const FAILED: usize = usize::MAX;
 
 unsafe extern "C" {
@@ -29,6 +30,12 @@ pub(crate) fn fail(error: i32) -> usize {
     // SAFETY: libc's own place for it, of this thread.
     unsafe { *__errno_location() = error };
     FAILED
+}
+
+/// What the last system call of this thread failed with.
+pub(crate) fn error() -> i32 {
+    // SAFETY: as above.
+    unsafe { *__errno_location() }
 }
 
 fn begin(code: usize) -> Option<Inside> {
@@ -46,6 +53,11 @@ fn value(semaphore: usize) -> u64 {
 
 fn sem_take(semaphore: usize, deadline: Deadline, code: usize) -> Option<usize> {
     let mut inside = begin(code)?;
+    if is_shared_semaphore(semaphore) {
+        let result = inside.take_shared(semaphore, deadline, code);
+        inside.end_if_cancelled();
+        return Some(result);
+    }
     loop {
         let before = value(semaphore);
         if real::sem_trywait(semaphore) as i32 == 0 {
@@ -90,6 +102,9 @@ extern "C" fn sem_clockwait(semaphore: usize, clock: usize, time: usize, code: u
 
 extern "C" fn sem_post(semaphore: usize, code: usize) -> usize {
     let Some(mut inside) = begin(code) else { return real::sem_post(semaphore) };
+    if is_shared_semaphore(semaphore) {
+        return inside.post_shared(semaphore, code);
+    }
     let before = value(semaphore);
     let result = real::sem_post(semaphore);
     if result as i32 == 0 {
@@ -102,6 +117,7 @@ extern "C" fn sem_post(semaphore: usize, code: usize) -> usize {
 extern "C" fn sem_init(semaphore: usize, shared: usize, value: usize, code: usize) -> usize {
     let result = real::sem_init(semaphore, shared, value);
     if let Some(mut inside) = begin(code) {
+        inside.has_tokens(semaphore, value as u64 & 0xFFFF_FFFF);
         inside.stand_in(
             Op::AtomicWrite,
             semaphore,
@@ -114,7 +130,7 @@ extern "C" fn sem_init(semaphore: usize, shared: usize, value: usize, code: usiz
 }
 
 /// The arrivals at a barrier and how many threads it takes, under two keys.
-fn barrier_keys(barrier: usize) -> (u64, u64) {
+pub(crate) fn barrier_keys(barrier: usize) -> (u64, u64) {
     ((barrier as u64) << 5 | 28, (barrier as u64) << 5 | 29)
 }
 
@@ -128,7 +144,8 @@ extern "C" fn barrier_init(barrier: usize, attributes: usize, count: usize, code
     {
         let (arrived, size) = barrier_keys(barrier);
         if let Some(room) = inside.core().counters.entry(size) {
-            *room = count as u64 & 0xFFFF_FFFF;
+            // Who arrives at one that other processes use is not all seen.
+            *room = if is_shared_barrier(attributes) { 0 } else { count as u64 & 0xFFFF_FFFF };
         }
         if let Some(room) = inside.core().counters.entry(arrived) {
             *room = 0;
@@ -143,20 +160,26 @@ extern "C" fn barrier_wait(barrier: usize, code: usize) -> usize {
     let Some(mut inside) = begin(code) else { return real::pthread_barrier_wait(barrier) };
     let size = inside.core().counters.get(size).map_or(0, |size| *size);
     if size == 0 {
-        return inside.elsewhere(|| real::pthread_barrier_wait(barrier));
+        return arrive_really(&mut inside, barrier, code);
     }
     arrive(&mut inside, barrier, size, code)
+}
+
+/// Records an arrival at a barrier; how many there were before.
+pub(crate) fn arrival(inside: &mut Inside, barrier: usize, code: usize) -> u64 {
+    let (arrivals, _) = barrier_keys(barrier);
+    let before = inside.core().counters.entry(arrivals).map_or(0, |count| {
+        *count += 1;
+        *count - 1
+    });
+    inside.stand_in(Op::Update, barrier, stands_for::BARRIER, code, (before, before + 1));
+    before
 }
 
 /// Arrives at a barrier of this size, and waits for the others.
 pub(crate) fn arrive(inside: &mut Inside, barrier: usize, size: u64, code: usize) -> usize {
     let (arrivals, _) = barrier_keys(barrier);
-    let before = inside.core().counters.get(arrivals).map_or(0, |count| *count);
-    let arrived = before + 1;
-    if let Some(count) = inside.core().counters.entry(arrivals) {
-        *count = arrived;
-    }
-    inside.stand_in(Op::Update, barrier, stands_for::BARRIER, code, (before, arrived));
+    let arrived = arrival(inside, barrier, code) + 1;
     if arrived.is_multiple_of(size) {
         inside.wake(key::of(key::BARRIER, barrier), true);
         return SERIAL;

@@ -154,6 +154,10 @@ real! {
     pthread_cond_init @ c"GLIBC_2.3.2" (condition, attributes);
     pthread_cond_destroy @ c"GLIBC_2.3.2" (condition);
     pthread_condattr_getclock(attributes, clock);
+    pthread_condattr_init(attributes);
+    pthread_condattr_setpshared(attributes, shared);
+    pthread_condattr_destroy(attributes);
+    pthread_barrierattr_getpshared(attributes, shared);
     pthread_barrier_init(barrier, attributes, count);
     pthread_barrier_wait(barrier);
     pthread_once(once, function);

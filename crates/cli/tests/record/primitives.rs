@@ -177,6 +177,19 @@ fn children_and_programs_that_they_become() {
 }
 
 #[test]
+fn things_that_another_process_uses_too() {
+    check("shared.c", &["-O1"], |lines| {
+        let own = lines.iter().filter(|line| line.op == "w" && line.target == "global own");
+        assert_eq!(own.count(), 201);
+        assert!(count(lines, "notifyall") == 20 && count(lines, "wait") >= 2);
+        let taken = lines.iter().filter(|line| line.op == "au" && line.value.as_deref() == Some("1>0"));
+        assert_eq!(taken.count(), 20, "tokens that the other process posted");
+        let arrived = lines.iter().filter(|line| line.op == "au" && line.target.starts_with("barrier "));
+        assert_eq!(arrived.count(), 4);
+    });
+}
+
+#[test]
 fn calls_that_take_any_time() {
     check("pipe.c", &["-O1"], |lines| assert!(has(lines, "au", "global value")));
 }

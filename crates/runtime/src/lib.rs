@@ -20,6 +20,7 @@ mod blocking;
 mod budget;
 mod c11;
 mod calls;
+mod cancel;
 mod channels;
 mod clock;
 mod condition;

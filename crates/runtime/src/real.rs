@@ -118,6 +118,8 @@ real! {
     pthread_detach(thread);
     pthread_cancel(thread);
     pthread_testcancel();
+    pthread_setcanceltype(kind, before);
+    pthread_setcancelstate(state, before);
     pthread_key_create(key, function);
     pthread_setspecific(key, value);
     pthread_getattr_np(thread, attributes);

@@ -13,9 +13,9 @@ use crate::inputs::Feed;
 use crate::log::{self, Log};
 use crate::map::{Array, Map};
 use crate::policy::Policy;
-use crate::sched::CLOCK_STEPS;
 use crate::signals;
 use crate::thread::{self, MAX_THREADS, Pending, Thread};
+use crate::time::CLOCK_STEPS;
 
 /// The state of the recording. Only the thread with the baton, inside our own code, has it in its hands.
 pub(crate) struct Core {

@@ -12,9 +12,10 @@ use crate::clock::{self, cost};
 use crate::end;
 use crate::policy::{Choice, Step};
 use crate::recording::{Core, Inside};
-use crate::signals;
+use crate::signals::{self, ASKED_TO_END};
 use crate::sys;
 use crate::thread::{Thread, state, thread};
+use crate::time::{is_due, until_deadline};
 
 const NOBODY: u32 = u32::MAX;
 static HOLDER: AtomicU32 = AtomicU32::new(0);
@@ -23,16 +24,8 @@ static DYING: AtomicI32 = AtomicI32::new(0);
 /// How often a thread without the baton became ready by itself.
 static RETURNED: AtomicU32 = AtomicU32::new(0);
 
-/// How many steps lie between two looks at the clock.
-pub(crate) const CLOCK_STEPS: u64 = 1 << 12;
-/// How long a thread whose time is up waits before it looks again whether the baton is free.
-const PATIENCE: u64 = 5_000_000;
-/// How long the thread with the baton sleeps at once.
-const LONGEST_NAP: u64 = 10_000_000;
 /// How long it may take a thread that has ended to be gone.
 const FAREWELL: u64 = 1_000_000_000;
-/// A block that is older is written when there is nothing else to do.
-const STALE: u64 = 2_000_000;
 
 /// What threads wait for: kind and address in one number.
 pub(crate) mod key {
@@ -146,9 +139,15 @@ impl Inside {
         }
         me.deadline.store(0, Relaxed);
         me.due.store(0, Relaxed);
-        if me.signals.load(Relaxed) != 0 {
+        if me.signals.load(Relaxed) & !ASKED_TO_END != 0 {
             signals::deliver_inside(me);
             return Wake::Signal;
+        }
+        // A wait for a condition variable ends with its lock: whoever waits looks for that itself.
+        if me.signals.load(Relaxed) != 0 && key & 15 != key::CONDITION {
+            self.open();
+            signals::deliver(me);
+            self.close();
         }
         if me.timed_out.load(Relaxed) { Wake::TimedOut } else { Wake::Woken }
     }
@@ -231,84 +230,12 @@ impl Inside {
                     break;
                 }
             }
-            let due = until_deadline(me) == Some(PATIENCE);
-            if due && take(me) && self.let_go() {
+            if is_due(me) && take(me) && self.let_go() {
                 break;
             }
         }
         me.state.store(state::READY, SeqCst);
         see_off();
-    }
-
-    /// The thread that waits with the earliest deadline; of several, the one that was made first.
-    fn first_deadline(&mut self) -> Option<&'static Thread> {
-        let core = self.core();
-        let waiting = core.live.as_ref().iter().take(core.live_count).map(|&index| thread(index as usize));
-        waiting
-            .filter(|thread| {
-                thread.state.load(SeqCst) == state::BLOCKED && thread.deadline.load(Relaxed) != 0
-            })
-            .min_by_key(|thread| thread.deadline.load(Relaxed))
-    }
-
-    fn time_is_up(&mut self, thread: &Thread) {
-        clock::reach(thread.deadline.load(Relaxed));
-        thread.timed_out.store(true, Relaxed);
-        self.core().policy.woken();
-        thread.state.store(state::READY, SeqCst);
-    }
-
-    /// Nobody can run: time jumps to the earliest deadline, once that thread has really waited for so long.
-    fn expire(&mut self) {
-        let first = self.first_deadline();
-        if let Some(first) = first.filter(|first| first.due.load(Relaxed) <= sys::now(sys::MONOTONIC)) {
-            self.time_is_up(first);
-        }
-    }
-
-    /// Wakes the threads whose time is up while others run.
-    fn wake_passed(&mut self) {
-        clock::keep_up();
-        while let Some(first) = self.first_deadline()
-            && first.deadline.load(Relaxed) <= clock::now()
-        {
-            // Time passes faster here than it does: the thread must not have waited for less than it asked.
-            while let left @ 1.. = first.due.load(Relaxed).saturating_sub(sys::now(sys::MONOTONIC)) {
-                self.end_in_time();
-                if signals::ending() {
-                    return;
-                }
-                sys::sleep(left.min(LONGEST_NAP));
-            }
-            self.time_is_up(first);
-        }
-    }
-
-    #[cold]
-    fn look_at_clock(&mut self) {
-        let core = self.core();
-        core.looks = core.steps + CLOCK_STEPS;
-        self.end_in_time();
-        self.wake_passed();
-        if signals::ending() {
-            end::by_signal(self);
-        }
-    }
-
-    fn end_in_time(&mut self) {
-        let timeout = self.core().timeout;
-        if timeout != 0 && sys::now(sys::MONOTONIC) >= timeout {
-            end::timeout(self);
-        }
-    }
-
-    fn flush_stale(&mut self) {
-        let now = sys::now(sys::MONOTONIC);
-        let core = self.core();
-        if now.saturating_sub(core.flushed) > STALE {
-            core.flushed = now;
-            core.log.publish();
-        }
     }
 
     /// Lets threads that wait for `key` look again: all, or the one that the policy chooses; how many.
@@ -427,17 +354,6 @@ fn see_off() {
         while sys::exists(dying) && sys::now(sys::MONOTONIC) - start < FAREWELL {
             sys::yield_now();
         }
-    }
-}
-
-/// How long a thread may sleep; [`PATIENCE`] once its time is up.
-fn until_deadline(me: &Thread) -> Option<u64> {
-    match me.due.load(Relaxed) {
-        0 => None,
-        due => match due.saturating_sub(sys::now(sys::MONOTONIC)) {
-            0 => Some(PATIENCE),
-            left => Some(left),
-        },
     }
 }
 

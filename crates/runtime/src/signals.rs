@@ -207,19 +207,26 @@ extern "C" fn handles(signal: i32, info: usize, context: usize) {
     me.signals.fetch_or(1 << (signal - 1), SeqCst);
 }
 
-/// Runs a handler with the baton in hand; the write that the thread was about to do comes after it.
+/// Runs a handler with the baton in hand.
 fn handle(me: &'static Thread, signal: i32, info: usize, context: usize) {
+    apart(me, 1, || {
+        let interrupted = calls::interrupt(me);
+        call_handler(signal, info, context);
+        calls::resume(me, &interrupted);
+    });
+}
+
+/// Does something between what the thread did last and the write that it was about to do, which comes after it.
+fn apart(me: &'static Thread, pins: u32, what: impl FnOnce()) {
     let (mut pending, mut last) = (None, None);
     if let Some(mut inside) = Inside::enter() {
         pending = me.pending.take();
         last = inside.core().log.withdraw();
-        me.pinned.fetch_add(1, Relaxed);
+        me.pinned.fetch_add(pins, Relaxed);
     }
-    let interrupted = calls::interrupt(me);
-    call_handler(signal, info, context);
-    calls::resume(me, &interrupted);
+    what();
     if let Some(mut inside) = Inside::enter() {
-        me.pinned.fetch_sub(1, Relaxed);
+        me.pinned.fetch_sub(pins, Relaxed);
         inside.settle();
         me.pending.set(pending);
         if let Some(last) = last {
@@ -228,10 +235,21 @@ fn handle(me: &'static Thread, signal: i32, info: usize, context: usize) {
     }
 }
 
-/// Runs the handlers of signals that had to wait; the thread is leaving our own code.
+/// Among the signals that wait for a thread: it was asked to end wherever it is.
+pub(crate) const ASKED_TO_END: u64 = 1 << 63;
+
+/// Runs the handlers of signals that had to wait, and ends the thread that was asked to; it is leaving our own code.
 #[cold]
 pub(crate) fn deliver(me: &'static Thread) {
-    let signals = me.signals.swap(0, SeqCst);
+    run_handlers(me);
+    if me.signals.fetch_and(!ASKED_TO_END, SeqCst) & ASKED_TO_END != 0 {
+        // The write that it was about to do does not happen, unless it does not end after all.
+        apart(me, 0, || _ = real::pthread_testcancel());
+    }
+}
+
+fn run_handlers(me: &'static Thread) {
+    let signals = me.signals.fetch_and(ASKED_TO_END, SeqCst);
     let mut info = [0u64; 16];
     for (word, kept) in info.iter_mut().zip(&me.signal_info) {
         *word = kept.load(Relaxed);
@@ -245,7 +263,7 @@ pub(crate) fn deliver(me: &'static Thread) {
 pub(crate) fn deliver_inside(me: &'static Thread) {
     let mut inside = Inside { me };
     inside.open();
-    deliver(me);
+    run_handlers(me);
     inside.close();
     core::mem::forget(inside);
 }

@@ -45,6 +45,8 @@ pub(crate) struct Thread {
     pub(crate) joined: AtomicBool,
     /// Whether somebody asked it to end.
     pub(crate) cancelled: AtomicBool,
+    /// Whether it then ends wherever it is.
+    pub(crate) asynchronous: AtomicBool,
     pub(crate) priority: AtomicU64,
     /// The signals that came while it could not take them.
     pub(crate) signals: AtomicU64,

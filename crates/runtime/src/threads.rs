@@ -187,7 +187,7 @@ extern "C" fn exits() -> usize {
 }
 
 /// The recorded thread that pthreads call `pthread`.
-fn find(inside: &mut Inside, pthread: usize) -> Option<&'static Thread> {
+pub(crate) fn find(inside: &mut Inside, pthread: usize) -> Option<&'static Thread> {
     let count = inside.core().threads;
     // A name may be used again once its thread was awaited: the last one counts.
     (0..count)
@@ -261,36 +261,6 @@ pub(crate) extern "C" fn detach(pthread: usize, _code: usize) -> usize {
     real::pthread_detach(pthread)
 }
 
-/// Asks a thread to end: where it waits, it looks for that now.
-extern "C" fn cancel(pthread: usize, _code: usize) -> usize {
-    let result = real::pthread_cancel(pthread);
-    if let (0, Some(mut inside)) = (result, Inside::enter()) {
-        inside.settle();
-        inside.point(Step::Sync, 0);
-        if let Some(thread) = find(&mut inside, pthread) {
-            thread.cancelled.store(true, SeqCst);
-            let kind = thread.key.load(Relaxed) & 15;
-            let looks = [key::CONDITION, key::END, key::SEMAPHORE, key::SLEEP].contains(&kind);
-            if looks && thread.state.load(SeqCst) == state::BLOCKED {
-                inside.core().policy.woken();
-                thread.state.store(state::READY, SeqCst);
-            }
-        }
-    }
-    result
-}
-
-impl Inside {
-    /// Ends the thread here, if somebody asked it to: libc unwinds it. Nothing of ours may be half done.
-    pub(crate) fn end_if_cancelled(&mut self) {
-        if self.me.cancelled.load(SeqCst) {
-            self.open();
-            real::pthread_testcancel();
-            self.close();
-        }
-    }
-}
-
 extern "C" fn sched_yield(_code: usize) -> usize {
     if let Some(mut inside) = Inside::enter() {
         inside.settle();
@@ -307,7 +277,6 @@ export! {
     pthread_timedjoin_np(3) => timedjoin;
     pthread_clockjoin_np(4) => clockjoin;
     pthread_detach(1) => detach;
-    pthread_cancel(1) => cancel;
     sched_yield(0) => sched_yield;
     pthread_yield(0) => sched_yield;
     thrd_yield(0) => sched_yield;

@@ -16,7 +16,7 @@ fn check(name: &str, flags: &[&str], look: impl Fn(&[Line])) {
                 "{compiler:?} {name} {seed} {policy}: {err}"
             );
             // Only libraries write unseen: a value that the recorder got wrong would look the same.
-            let libraries = ["standard.cpp", "cancel.c"].contains(&name);
+            let libraries = ["standard.cpp", "cancel.c", "cancel_anywhere.c"].contains(&name);
             assert!(libraries || !err.contains("without a recorded write"), "{compiler:?} {name}: {err}");
             look(&recorded.events());
         }
@@ -164,6 +164,14 @@ fn two_hundred_threads_and_every_way_to_end_and_to_wait() {
 #[test]
 fn threads_that_are_asked_to_end() {
     check("cancel.c", &["-O1"], |lines| assert_eq!((count(lines, "end"), count(lines, "join")), (4, 4)));
+}
+
+#[test]
+fn threads_that_may_be_cancelled_anywhere() {
+    check("cancel_anywhere.c", &["-O1"], |lines| {
+        assert_eq!((count(lines, "end"), count(lines, "join")), (8, 8));
+        assert_eq!(lines.iter().filter(|line| line.op == "w" && line.target == "global cleaned").count(), 8);
+    });
 }
 
 #[test]

@@ -86,8 +86,11 @@ impl Run {
         command.env("REWEAVE_POLICY", format!("{:8}", args.policy.name()).replace(' ', "-"));
         let limit =
             args.timeout.map_or(0, |limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX).max(1));
-        for (name, value) in [("REWEAVE_SEED", args.seed.wrapping_add(number)), ("REWEAVE_TIMEOUT_MS", limit), ("REWEAVE_CLOCK", args.clock)]
-        {
+        for (name, value) in [
+            ("REWEAVE_SEED", args.seed.wrapping_add(number)),
+            ("REWEAVE_TIMEOUT_MS", limit),
+            ("REWEAVE_CLOCK", args.clock),
+        ] {
             command.env(name, format!("{value:020}"));
         }
         if args.output_aside {

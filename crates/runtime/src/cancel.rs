@@ -13,13 +13,16 @@ use crate::policy::Step;
 use crate::real;
 use crate::recording::Inside;
 use crate::sched::key;
-use crate::signals::ASKED_TO_END;
+use crate::signals::{self, ASKED_TO_END};
 use crate::thread::{self, Thread, state};
 use crate::threads::find;
 
 /// What libc calls the kinds and states.
 const ASYNCHRONOUS: usize = 1;
 const ENABLED: usize = 0;
+
+/// What a thread waits for that then looks whether it was asked to end.
+const LOOKS: [u64; 4] = [key::CONDITION, key::END, key::SEMAPHORE, key::SLEEP];
 
 /// Asks a thread to end: where it waits, it looks for that now.
 extern "C" fn cancel(pthread: usize, _code: usize) -> usize {
@@ -33,8 +36,7 @@ extern "C" fn cancel(pthread: usize, _code: usize) -> usize {
             if anywhere {
                 asked(thread);
             }
-            let kind = thread.key.load(Relaxed) & 15;
-            let looks = [key::CONDITION, key::END, key::SEMAPHORE, key::SLEEP].contains(&kind);
+            let looks = LOOKS.contains(&(thread.key.load(Relaxed) & 15));
             if (looks || anywhere) && thread.state.load(SeqCst) == state::BLOCKED {
                 inside.core().policy.woken();
                 thread.state.store(state::READY, SeqCst);
@@ -57,7 +59,7 @@ fn asked(thread: &Thread) {
 
 /// Ends the calling thread, if it was asked to and may be cancelled anywhere.
 fn look(me: &'static Thread) {
-    if me.cancelled.load(SeqCst) && me.asynchronous.load(SeqCst) {
+    if me.is_cancelled() && me.asynchronous.load(SeqCst) {
         asked(me);
         drop(Inside::enter());
     }
@@ -77,13 +79,36 @@ extern "C" fn setcanceltype(kind: usize, before: *mut i32, _code: usize) -> usiz
 
 extern "C" fn setcancelstate(state: usize, before: usize, _code: usize) -> usize {
     let result = real::pthread_setcancelstate(state, before);
-    if let Some(me) = thread::current().filter(|_| state as u32 as usize == ENABLED) {
+    if let Some(me) = thread::current().filter(|_| result as i32 == 0) {
+        me.refuses.store(state as u32 as usize != ENABLED, SeqCst);
         look(me);
     }
     result
 }
 
+impl Thread {
+    /// Whether it was asked to end, and will.
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.load(SeqCst) && !self.refuses.load(SeqCst)
+    }
+}
+
 impl Inside {
+    /// Whether the thread, about to wait for a key, need not: it was asked to end, and looks for that after the wait. One that
+    /// may be cancelled anywhere ends here, but not before it has the lock back that goes with a condition variable.
+    pub(crate) fn ends_instead(&mut self, key: u64) -> bool {
+        if !self.me.is_cancelled() {
+            return false;
+        }
+        let looks = LOOKS.contains(&(key & 15));
+        if !looks && self.me.signals.load(Relaxed) & ASKED_TO_END != 0 {
+            self.open();
+            signals::deliver(self.me);
+            self.close();
+        }
+        looks
+    }
+
     /// Ends the thread here, if somebody asked it to: libc unwinds it. Nothing of ours may be half done.
     pub(crate) fn end_if_cancelled(&mut self) {
         if self.me.cancelled.load(SeqCst) {

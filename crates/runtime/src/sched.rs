@@ -125,6 +125,9 @@ impl Inside {
     pub(crate) fn block(&mut self, key: u64, deadline: u64) -> Wake {
         let me = self.me;
         self.settle();
+        if self.ends_instead(key) {
+            return Wake::Woken;
+        }
         me.key.store(key, Relaxed);
         me.deadline.store(deadline, Relaxed);
         me.due.store(clock::due(deadline), Relaxed);
@@ -143,12 +146,7 @@ impl Inside {
             signals::deliver_inside(me);
             return Wake::Signal;
         }
-        // A wait for a condition variable ends with its lock: whoever waits looks for that itself.
-        if me.signals.load(Relaxed) != 0 && key & 15 != key::CONDITION {
-            self.open();
-            signals::deliver(me);
-            self.close();
-        }
+        self.ends_instead(key);
         if me.timed_out.load(Relaxed) { Wake::TimedOut } else { Wake::Woken }
     }
 

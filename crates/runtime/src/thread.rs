@@ -47,6 +47,8 @@ pub(crate) struct Thread {
     pub(crate) cancelled: AtomicBool,
     /// Whether it then ends wherever it is.
     pub(crate) asynchronous: AtomicBool,
+    /// Whether it does not end, though it was asked to.
+    pub(crate) refuses: AtomicBool,
     pub(crate) priority: AtomicU64,
     /// The signals that came while it could not take them.
     pub(crate) signals: AtomicU64,

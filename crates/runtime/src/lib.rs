@@ -22,6 +22,7 @@ mod c11;
 mod calls;
 mod cancel;
 mod channels;
+mod checked;
 mod clock;
 mod condition;
 mod config;

@@ -67,7 +67,7 @@ extern "C" fn memcmp(a: usize, b: usize, length: usize, code: usize) -> i32 {
     differs.map_or(0, |place| load(a + place, 1) as i32 - load(b + place, 1) as i32)
 }
 
-fn length_of(text: usize) -> usize {
+pub(crate) fn length_of(text: usize) -> usize {
     let mut length = 0;
     while load(text + length, 1) != 0 {
         length += 1;
@@ -209,12 +209,12 @@ export_told! {
 
 /// The functions by their own names. In a program of Rust it is the compiled `std` that calls them so, under locks that nobody
 /// sees; what the program copies is told by the compiler.
-mod plain {
+pub(crate) mod plain {
     use crate::rust::Quiet;
 
     macro_rules! plain {
         ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => { $(
-            pub(super) extern "C" fn $name($($argument: $type,)* code: usize) -> $result {
+            pub(crate) extern "C" fn $name($($argument: $type,)* code: usize) -> $result {
                 let _quiet = Quiet::new();
                 super::$name($($argument,)* code)
             }

@@ -171,6 +171,13 @@ real! {
     sem_post(semaphore);
     sem_getvalue(semaphore, value);
     memmove(to, from, length);
+    __memcpy_chk(to, from, length, room);
+    __memmove_chk(to, from, length, room);
+    __memset_chk(at, byte, length, room);
+    __strcpy_chk(to, from, room);
+    __stpcpy_chk(to, from, room);
+    __strcat_chk(to, from, room);
+    __strncpy_chk(to, from, length, room);
     fork();
     sigaction(signal, action, before);
     dlopen(name, flags);

@@ -52,6 +52,18 @@ fn accesses_of_optimised_code() {
 }
 
 #[test]
+fn copies_of_every_small_size() {
+    for flags in [&["-O0"][..], &["-O2"], &["-O2", "-D_FORTIFY_SOURCE=2"]] {
+        check("copies.c", flags, |lines| {
+            for buffer in ["from", "to", "moved", "set"] {
+                let name = format!("global {buffer}");
+                assert!(lines.iter().any(|line| line.op == "w" && line.target.starts_with(&name)), "{name}");
+            }
+        });
+    }
+}
+
+#[test]
 fn atomics_of_every_width() {
     check("atomics.c", &["-O1"], |lines| {
         for variable in ["a", "b", "c", "d", "turn", "flag"] {

@@ -66,6 +66,10 @@ impl TraceWriter for Watched {
         self.writer.context(names, thread, context)
     }
 
+    fn place(&mut self, place: u64) {
+        self.writer.place(place);
+    }
+
     fn finish(&mut self) -> Result<(), Error> {
         self.look_around()?;
         self.writer.finish()

@@ -117,6 +117,10 @@ impl TraceWriter for FileWriter {
         self.writer.context(names, thread, context).map_err(|error| error.in_file(&self.path))
     }
 
+    fn place(&mut self, place: u64) {
+        self.writer.place(place);
+    }
+
     fn finish(&mut self) -> Result<(), Error> {
         self.writer.finish().map_err(|error| error.in_file(&self.path))?;
         self.commit().map(drop)

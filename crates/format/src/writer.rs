@@ -35,6 +35,10 @@ pub trait TraceWriter {
         Ok(())
     }
 
+    /// The next event was at `place` in the code. A line may have several, and each goes its own way: a format that predicts
+    /// does better to tell them apart. What is read again is the same.
+    fn place(&mut self, _place: u64) {}
+
     /// Writes what is still held back and closes the document.
     fn finish(&mut self) -> Result<(), Error>;
 }

@@ -9,6 +9,7 @@
 mod codes;
 mod contexts;
 mod names;
+mod places;
 mod read;
 mod scan;
 mod values;

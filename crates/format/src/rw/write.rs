@@ -17,6 +17,7 @@ use reweave_wire::{Chunk, Claims, Closed, Encoder, End, FileHeader, FooterEncode
 
 use super::codes;
 use super::contexts::Pending;
+use super::places::{Found, Places};
 use crate::{Error, TraceWriter};
 
 const BUFFER_BYTES: usize = 1 << 20;
@@ -39,6 +40,7 @@ pub(crate) struct Writer<W: Write> {
     text_bytes: usize,
     claims: Claims,
     contexts: Pending,
+    places: Places,
     /// The blocks so far.
     index: Vec<Closed>,
     /// What is to be written at once.
@@ -62,6 +64,7 @@ impl<W: Write> Writer<W> {
             text_bytes: 0,
             claims,
             contexts: Pending::default(),
+            places: Places::default(),
             index: Vec::new(),
             block: header.encode().to_vec(),
             part: bulk::Part::default(),
@@ -177,6 +180,19 @@ impl<W: Write> Writer<W> {
         if self.contexts.is_full() { self.close() } else { Ok(()) }
     }
 
+    /// The file's id of a site where it is at `place`: one of its own for a place that is often come by.
+    fn site_at(&mut self, place: u64, site: SiteId, names: &Names) -> Result<u32, Error> {
+        match self.places.find(place, site) {
+            Found::Id(id) => Ok(id),
+            Found::Site => self.id(reweave_wire::Space::Site, site.0, &names.sites),
+            Found::Often => {
+                let id = self.define(reweave_wire::Space::Site, names.sites.get(site.0))?;
+                self.places.set(place, site, id);
+                Ok(id)
+            }
+        }
+    }
+
     /// Writes an event: its kind, thread, target and site, and its values.
     #[inline]
     fn row(
@@ -200,7 +216,10 @@ impl<W: Write> Writer<W> {
         {
             event.target = self.id(space, target, names.space(table))?;
         }
-        event.site = self.id(reweave_wire::Space::Site, site.0, &names.sites)?;
+        event.site = match self.places.next.take() {
+            None => self.id(reweave_wire::Space::Site, site.0, &names.sites)?,
+            Some(place) => self.site_at(place, site, names)?,
+        };
         event.read = self.value(read)?;
         event.written = self.value(written)?;
         let due = if self.contexts.now.is_empty() { None } else { self.contexts.due(thread) };
@@ -315,6 +334,10 @@ impl<W: Write> TraceWriter for Writer<W> {
     fn context(&mut self, _: &Names, thread: ThreadId, context: ContextId) -> Result<(), Error> {
         self.contexts.told(thread, context);
         Ok(())
+    }
+
+    fn place(&mut self, place: u64) {
+        self.places.next = Some(place);
     }
 
     fn finish(&mut self) -> Result<(), Error> {

@@ -152,6 +152,44 @@ fn blocks_end_where_they_are_full() {
 }
 
 #[test]
+fn places_of_one_site_are_told_apart_and_read_as_one() {
+    let mut random = Sample::new(4);
+    let mut builder = Builder::new();
+    let (thread, site) = (builder.thread("T").unwrap(), builder.site("line of two").unwrap());
+    let buffer: Vec<_> = (0..20_000).map(|i| builder.variable(&format!("b{i}")).unwrap()).collect();
+    let table: Vec<_> = (0..256).map(|i| builder.variable(&format!("t{i}")).unwrap()).collect();
+    let mut places = Vec::new();
+    for &byte in &buffer {
+        // A line without a second access now and then, so that the two do not simply take turns.
+        for place in 0..2 - u64::from(random.below(3) == 0) {
+            let x = if place == 0 { byte } else { table[random.below(256)] };
+            builder.push(Event { thread, op: Op::Read(x), site }, EventValues::NONE).unwrap();
+            places.push(place);
+        }
+    }
+    let trace = builder.finish().unwrap();
+    let written = |told: bool| {
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(&mut bytes, trace.capabilities());
+        writer.choose(Codec::Predicted);
+        for (id, &place) in trace.ids().zip(&places) {
+            if told {
+                writer.place(place);
+            }
+            writer.event(trace.names(), &trace.event(id), None, None).unwrap();
+        }
+        writer.finish().unwrap();
+        drop(writer);
+        bytes
+    };
+    let (apart, together) = (written(true), written(false));
+    assert!(apart.len() * 6 < together.len() * 5, "{} and {}", apart.len(), together.len());
+    let again = finish(read(&apart, 2).unwrap());
+    assert!(listing(&again, again.len()) == listing(&trace, trace.len()));
+    assert_eq!(again.names().sites.len(), 1);
+}
+
+#[test]
 fn names_beyond_one_block_survive() {
     let mut builder = Builder::new();
     let thread = builder.thread("").unwrap();

@@ -89,7 +89,7 @@ pub(crate) fn read(
     copies: &dyn Fn(u64, u64) -> bool,
     mut each: impl FnMut(&RawEvent) -> Result<(), Error>,
 ) -> Result<Whole, Error> {
-    let mut reader = Reader { thread: 0, threads: 0, waiting: None, copies };
+    let mut reader = Reader { thread: 0, threads: 0, waiting: NOTHING, holds: Holds::Nothing, copies };
     thread::scope(|scope| {
         let (send, batches) = mpsc::sync_channel(BATCHES);
         scope.spawn(move || {
@@ -158,12 +158,33 @@ fn fill(input: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// Makes events of slots.
+/// What waits for the next slot.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    Nothing,
+    /// A write that a hook recorded.
+    Write,
+    Update,
+}
+
+const NOTHING: RawEvent = RawEvent {
+    thread: 0,
+    op: Op::Skip,
+    target: Target::None,
+    code: 0,
+    part: false,
+    in_turn: false,
+    read: 0,
+    written: 0,
+};
+
+/// Makes events of slots. What waits stays where it is until it is passed on: copying it costs more than all the rest.
 struct Reader<'c> {
     thread: u32,
     threads: u32,
-    /// An event that the next slot may belong to, and whether that is a write that a hook recorded.
-    waiting: Option<(RawEvent, bool)>,
+    /// An event that the next slot may belong to, if there is one.
+    waiting: RawEvent,
+    holds: Holds,
     copies: &'c dyn Fn(u64, u64) -> bool,
 }
 
@@ -182,22 +203,26 @@ impl Reader<'_> {
                 self.threads = self.threads.max(self.thread + 1);
                 Ok(())
             }
-            kind::MORE => match self.waiting.take() {
-                Some((mut event, _)) => {
-                    event.written = slot.0[2];
-                    each(&event)
-                }
-                None => Err(Error::damaged(path, "a part of an event has no event")),
-            },
+            kind::MORE if self.holds == Holds::Nothing => {
+                Err(Error::damaged(path, "a part of an event has no event"))
+            }
+            kind::MORE => {
+                self.waiting.written = slot.0[2];
+                self.end(each)
+            }
+            class if waits(class) => {
+                self.end(each)?;
+                self.waiting = self.event(slot).ok_or_else(|| damaged(path))?;
+                self.holds = if class & 0xF0 == kind::WRITE { Holds::Write } else { Holds::Update };
+                Ok(())
+            }
             _ => {
-                let event = self
-                    .event(slot)
-                    .ok_or_else(|| Error::damaged(path, "an event is not one that a recorder writes"))?;
+                let event = self.event(slot).ok_or_else(|| damaged(path))?;
                 if let Target::Thread(other) = event.target {
                     // One that the recording ends before, with nothing of its own.
                     self.threads = self.threads.max(other.saturating_add(1));
                 }
-                self.give(event, slot.kind() & 0xF0 == kind::WRITE, each)
+                self.give(&event, each)
             }
         }
     }
@@ -206,46 +231,35 @@ impl Reader<'_> {
     #[inline]
     fn give(
         &mut self,
-        event: RawEvent,
-        by_hook: bool,
+        event: &RawEvent,
         each: &mut impl FnMut(&RawEvent) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        if let Some((mut waiting, told_early)) = self.waiting.take() {
-            if told_early
-                && event.op == Op::Read
-                && length(&event) == length(&waiting)
-                && (self.copies)(waiting.code, event.code)
-            {
-                each(&event)?;
-                waiting.written = event.read;
-                return each(&waiting);
-            }
-            each(&waiting)?;
+        if self.holds == Holds::Write
+            && event.op == Op::Read
+            && length(event) == length(&self.waiting)
+            && (self.copies)(self.waiting.code, event.code)
+        {
+            each(event)?;
+            self.waiting.written = event.read;
+            return self.end(each);
         }
-        if by_hook || event.op == Op::Update {
-            self.waiting = Some((event, by_hook));
-            return Ok(());
-        }
-        each(&event)
+        self.end(each)?;
+        each(event)
     }
 
-    fn end(&mut self, each: &mut impl FnMut(&RawEvent) -> Result<(), Error>) -> Result<(), Error> {
-        self.waiting.take().map_or(Ok(()), |(event, _)| each(&event))
-    }
-
+    /// Passes on what waits.
     #[inline]
+    fn end(&mut self, each: &mut impl FnMut(&RawEvent) -> Result<(), Error>) -> Result<(), Error> {
+        match std::mem::replace(&mut self.holds, Holds::Nothing) {
+            Holds::Nothing => Ok(()),
+            Holds::Write | Holds::Update => each(&self.waiting),
+        }
+    }
+
+    #[inline(always)]
     fn event(&self, slot: Slot) -> Option<RawEvent> {
         let [_, target, value] = slot.0;
-        let mut event = RawEvent {
-            thread: self.thread,
-            op: Op::Skip,
-            target: Target::None,
-            code: slot.code(),
-            part: false,
-            in_turn: false,
-            read: 0,
-            written: 0,
-        };
+        let mut event = RawEvent { thread: self.thread, code: slot.code(), ..NOTHING };
         if slot.kind() < kind::OTHERS {
             let (class, size) = (slot.kind() & 0xF0, slot.kind() & 15);
             event.op = *[Op::Read, Op::Write, Op::Write, Op::AtomicRead, Op::AtomicWrite, Op::Update]
@@ -287,6 +301,18 @@ impl Reader<'_> {
     }
 }
 
+/// Whether an event of this kind may belong together with the slot after it.
+#[inline]
+fn waits(class: u8) -> bool {
+    class < kind::OTHERS && matches!(class & 0xF0, kind::WRITE | kind::UPDATE)
+}
+
+#[cold]
+fn damaged(path: &Path) -> Error {
+    Error::damaged(path, "an event is not one that a recorder writes")
+}
+
+#[inline]
 fn length(event: &RawEvent) -> u8 {
     match event.target {
         Target::Bytes { length, .. } => length,

@@ -19,11 +19,15 @@ mod lookup;
 mod memory;
 mod modules;
 mod names;
+mod page_table;
 mod place;
 mod raw;
+mod rewrite;
 mod seen;
+mod sieve;
 mod spool;
 mod steps;
+mod word;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -96,9 +96,9 @@ impl Modules {
         Some((module, code.wrapping_sub(self.modules.get(module)?.base)))
     }
 
-    /// Whether an address is in the program itself: the first file that is mapped.
-    pub(crate) fn is_program(&self, code: u64) -> bool {
-        self.program.contains(&code)
+    /// Where the program itself is: the first file that is mapped.
+    pub(crate) fn program(&self) -> std::ops::Range<u64> {
+        self.program.clone()
     }
 
     /// The files, the program first.

@@ -80,8 +80,6 @@ pub struct About {
 pub(crate) struct StepWriter<'w> {
     out: zstd::stream::write::Encoder<'static, &'w mut dyn Write>,
     places: HashMap<u64, u32>,
-    occurrences: HashMap<(u32, u64), u64>,
-    own: Vec<u64>,
     /// What was written last, per thread and per thread and place.
     last_own: Vec<u64>,
     last_occurrence: HashMap<(u32, u32), u64>,
@@ -120,8 +118,6 @@ impl<'w> StepWriter<'w> {
         Ok(StepWriter {
             out,
             places: HashMap::new(),
-            occurrences: HashMap::new(),
-            own: Vec::new(),
             last_own: Vec::new(),
             last_occurrence: HashMap::new(),
             made: HashMap::new(),
@@ -129,17 +125,9 @@ impl<'w> StepWriter<'w> {
         })
     }
 
-    /// Counts an event of the recording, whatever becomes of it.
-    pub(crate) fn count(&mut self, event: &RawEvent, modules: &Modules) {
-        // Calls and returns are told where something else is, and branches not always: they are no steps.
-        if event.part || matches!(event.op, Op::Enter | Op::Exit | Op::Branch) {
-            return;
-        }
-        *self.occurrences.entry((event.thread, event.code)).or_insert(0) += 1;
-        if !matches!(event.op, Op::Alloc | Op::Free) && modules.is_program(event.code) {
-            *grow(&mut self.own, event.thread) += 1;
-        }
-        if let (Op::Fork, Target::Thread(child)) = (event.op, event.target) {
+    /// Takes note of an event that makes a thread.
+    pub(crate) fn note(&mut self, event: &RawEvent) {
+        if let (Op::Fork, Target::Thread(child), false) = (event.op, event.target, event.part) {
             let made = self.made.entry((event.thread, event.code)).or_insert(0);
             *made += 1;
             self.threads.push((child, event.thread, event.code, *made));
@@ -147,7 +135,12 @@ impl<'w> StepWriter<'w> {
     }
 
     /// Writes the step of the next event of the trace.
-    pub(crate) fn put(&mut self, event: &RawEvent, modules: &Modules) -> io::Result<()> {
+    pub(crate) fn put(
+        &mut self,
+        event: &RawEvent,
+        (occurrence, own): (u64, u64),
+        modules: &Modules,
+    ) -> io::Result<()> {
         let next = self.places.len() as u32;
         let place = *self.places.entry(event.code).or_insert(next);
         number(&mut self.out, u64::from(place) + 1)?;
@@ -157,11 +150,9 @@ impl<'w> StepWriter<'w> {
             number(&mut self.out, module)?;
             number(&mut self.out, offset)?;
         }
-        let own = *grow(&mut self.own, event.thread);
         let last = grow(&mut self.last_own, event.thread);
         number(&mut self.out, own - *last)?;
         *last = own;
-        let occurrence = self.occurrences.get(&(event.thread, event.code)).copied().unwrap_or(0);
         let last = self.last_occurrence.entry((event.thread, place)).or_insert(0);
         number(&mut self.out, occurrence - *last)?;
         *last = occurrence;

@@ -37,8 +37,9 @@ const PLAIN: u64 = 0x1000;
 const BLOCK: u64 = 0x2010;
 const BLOCK_BYTES: u64 = 32;
 
-/// A run of three threads over a few bytes, whose reads observe what is there; `unseen` writes are not recorded.
-fn run(random: &mut Random, unseen: bool) -> Vec<Step> {
+/// A run of three threads over a few bytes, whose reads observe what is there; `unseen` writes are not recorded, and nobody
+/// writes below `writable`.
+fn run(random: &mut Random, unseen: bool, writable: u64) -> Vec<Step> {
     let mut memory: HashMap<u64, u8> = HashMap::new();
     let mut steps = Vec::new();
     let mut alive = false;
@@ -63,6 +64,7 @@ fn run(random: &mut Random, unseen: bool) -> Vec<Step> {
         };
         let read = load(&memory);
         let op = [Op::Read, Op::Write, Op::AtomicRead, Op::AtomicWrite, Op::Update][random.below(5) as usize];
+        let op = if at < writable { Op::Read } else { op };
         if op.carries_written() || unseen && random.below(8) == 0 {
             for byte in 0..length {
                 memory.insert(at + byte, random.below(4) as u8);
@@ -169,7 +171,7 @@ fn every_conflict_of_bytes_is_one_of_variables_and_the_other_way_round() {
     let mut random = Random(1);
     let mut conflicts = 0;
     for _ in 0..400 {
-        let steps = run(&mut random, false);
+        let steps = run(&mut random, false, PLAIN);
         let lives = lives(&steps);
         let (summary, kept) = converted(&steps);
         assert_eq!(summary.unseen_writes, 0);
@@ -198,7 +200,7 @@ fn what_is_left_out_is_in_no_conflict() {
     let mut random = Random(2);
     let mut left_out = 0;
     for _ in 0..400 {
-        let steps = run(&mut random, false);
+        let steps = run(&mut random, false, PLAIN);
         let (_, kept) = converted(&steps);
         let lives = lives(&steps);
         for (a, step) in steps.iter().enumerate().filter(|(a, _)| !kept.steps.contains(a)) {
@@ -211,12 +213,48 @@ fn what_is_left_out_is_in_no_conflict() {
     assert!(left_out > 100, "{left_out}");
 }
 
+/// The aligned words that a step touches.
+fn words(step: &Step) -> std::ops::RangeInclusive<u64> {
+    step.at / 8..=(step.at + step.length - 1) / 8
+}
+
+#[test]
+fn what_nobody_changes_is_left_out_but_in_blocks_of_the_heap() {
+    let mut random = Random(4);
+    let (mut constant, mut in_block) = (0, 0);
+    for round in 0..400 {
+        // Every other time, nobody writes anything.
+        let steps = run(&mut random, false, if round % 2 == 0 { PLAIN + 16 } else { BLOCK + BLOCK_BYTES });
+        let lives = lives(&steps);
+        let (_, kept) = converted(&steps);
+        let writes = |word: u64| {
+            let mut writers = steps.iter().filter(|step| !matches!(step.op, Op::Read | Op::AtomicRead));
+            writers.any(|step| words(step).contains(&word))
+        };
+        for (a, step) in steps.iter().enumerate() {
+            if step.at < BLOCK && words(step).all(|word| !writes(word)) {
+                constant += 1;
+                assert!(!kept.steps.contains(&a), "{step:?}");
+            }
+            let freed = |(b, other): (usize, &Step)| {
+                lives[a] == lives[b] && other.op == Op::Free && other.thread != step.thread
+            };
+            if step.at >= BLOCK && step.op == Op::Read && steps.iter().enumerate().any(freed) {
+                in_block += 1;
+                assert!(kept.steps.contains(&a), "{step:?}");
+            }
+        }
+        kept.builder.finish().expect("the trace is well formed, and its values agree");
+    }
+    assert!(constant > 1000 && in_block > 300, "{constant} {in_block}");
+}
+
 #[test]
 fn memory_that_changes_unseen_is_well_formed_and_never_races() {
     let mut random = Random(3);
     let mut unseen = 0;
     for _ in 0..400 {
-        let steps = run(&mut random, true);
+        let steps = run(&mut random, true, PLAIN);
         let (summary, kept) = converted(&steps);
         unseen += summary.unseen_writes;
         // A read that no recorded write explains has one put before it, in its own thread, and both are atomic.

@@ -21,6 +21,7 @@ impl Inside {
     pub(crate) fn elsewhere_within(&mut self, time: Option<u64>, call: impl FnOnce() -> usize) -> usize {
         let departure = Departure::now();
         let away = Inside { me: self.me }.away();
+        let departure = departure.map(Departure::leaves);
         let result = call();
         let arrival = departure.map(|departure| departure.arrival(time.filter(|_| result as u32 == 0)));
         core::mem::forget(away.back());

@@ -142,8 +142,12 @@ pub(crate) struct Departure {
 impl Departure {
     /// None where the clock is the real one.
     pub(crate) fn now() -> Option<Departure> {
-        let time = || Departure { passed: now(), real: sys::now(MONOTONIC), waits: sys::waits() };
-        is_on().then(time)
+        is_on().then(|| Departure { passed: now(), real: 0, waits: 0 })
+    }
+
+    /// The thread has given the baton away, for which it may have had to wait.
+    pub(crate) fn leaves(self) -> Departure {
+        Departure { real: sys::now(MONOTONIC), waits: sys::waits(), ..self }
     }
 
     /// When the call is over, as the scheduler counts. It takes no time if the thread never had to wait in it: then it was
@@ -252,4 +256,44 @@ export! {
     gettimeofday(2) => gettimeofday;
     time(1) => time;
     timespec_get(2) => timespec_get;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // One test: there is one clock.
+    #[test]
+    fn all_clocks_count_from_the_start_and_never_go_back() {
+        start(1_000);
+        let passed = now();
+        for (clock, begins) in [(WALL, 1_000 * SECOND), (5, 1_000 * SECOND), (MONOTONIC, UPTIME), (4, UPTIME)]
+        {
+            assert_eq!(at(clock, begins + 7), 7);
+            assert_eq!(at(clock, begins - 7), 0, "a time that has passed");
+            assert_eq!(told(clock), Some(begins + passed));
+        }
+        assert_eq!((told(2), told(3)), (None, None), "processor time is real");
+        pass(50);
+        reach(passed + 40);
+        assert_eq!(now(), passed + 50);
+        reach(passed + 60);
+        assert_eq!(told(WALL), Some(1_000 * SECOND + passed + 60));
+        // A call that waited in vain took what it was given; one that never waited took nothing.
+        let departure = Departure::now().map(Departure::leaves);
+        let arrival = |given| departure.as_ref().map(|departure| departure.arrival(given));
+        assert_eq!((arrival(Some(5)), arrival(None)), (Some(passed + 65), Some(passed + 60)));
+        // A wait of a second does not end before one has really passed.
+        let before = sys::now(MONOTONIC);
+        assert!(due(now() + SECOND) >= before + SECOND);
+        // A replay tells what it was then: that is where the clock goes on, and only forward.
+        set(WALL, 5 * SECOND);
+        assert_eq!((told(WALL), now()), (Some(5 * SECOND), passed + 60));
+        set(WALL, 5 * SECOND + 30);
+        assert_eq!((told(WALL), now()), (Some(5 * SECOND + 30), passed + 90));
+        set(WALL, 4 * SECOND);
+        assert_eq!(now(), passed + 90);
+        stop();
+        assert!(told(WALL).is_none());
+    }
 }

@@ -97,7 +97,7 @@ fn numbers_with_common_halves_are_told_apart_and_known_again() {
                         match below(40) {
                             0 => below(90),
                             1 => u64::MAX - next,
-                            _ => next / 7 << 32 | lower,
+                            _ => (next / 7) << 32 | lower,
                         }
                     }
                 })
@@ -112,8 +112,9 @@ fn numbers_with_common_halves_are_told_apart_and_known_again() {
             }
         }
         assert_eq!((table.len(), new), (known.len(), known.len()));
-        for (number, id) in &known {
-            assert_eq!((table.find(&number.to_string()), table.get(*id)), (Some(*id), &*number.to_string()));
+        for number in &all {
+            let (id, name) = (known[number], number.to_string());
+            assert_eq!((table.find(&name), table.get(id)), (Some(id), &*name));
         }
     }
 }

@@ -22,8 +22,10 @@ fn written(names: &[(Space, Name<'_>)]) -> Vec<u8> {
     lanes.each()[Lane::Names as usize].to_vec()
 }
 
+type Names = Vec<(Space, Option<u64>)>;
+
 /// The names, each way that they can be read.
-fn read(stream: &[u8], count: usize) -> [Result<Vec<(Space, Option<u64>)>, Damaged>; 2] {
+fn read(stream: &[u8], count: usize) -> [Result<Names, Damaged>; 2] {
     let one_by_one = || {
         let (mut reader, mut names) = (NameReader::new(stream, count), Vec::new());
         while let Some((space, name)) = reader.next_name()? {
@@ -85,7 +87,7 @@ fn groups_survive_in_every_length_and_company() {
 
 #[test]
 fn a_group_that_makes_no_sense_is_refused() {
-    let names: Vec<_> = (1..65).map(|i| (Space::Variable, Name::number(i * i << 31))).collect();
+    let names: Vec<_> = (1..65).map(|i| (Space::Variable, Name::number((i * i) << 31))).collect();
     let good = written(&names);
     assert_eq!(good[..3], [tag::SPACE + Space::Variable as u8, tag::GROUP, 63]);
     assert!(read(&good, 64).iter().all(Result::is_ok));

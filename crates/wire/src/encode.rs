@@ -1,5 +1,7 @@
 //! The encoder: events in, blocks out.
 
+mod batch;
+
 use core::hint::select_unpredictable;
 
 use crate::chunk::{Chunk, ChunkKind, Codec};
@@ -12,6 +14,8 @@ use crate::predict::{Predictor, START, Thread};
 use crate::value::{Value, ValueEncoder};
 use crate::varint::{self, zigzag};
 use crate::{Crc, MAX_EVENTS, MAX_NAMES, Op, SPACES, Space};
+
+pub use batch::Batch;
 
 /// One event, with ids that the encoder gave out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,43 +32,6 @@ pub struct Event {
     pub read: Value,
     /// What a write or update left.
     pub written: Value,
-}
-
-/// Events as columns of one length, with ids that the encoder gave out.
-#[derive(Clone, Copy, Debug)]
-pub struct Batch<'c> {
-    /// The threads.
-    pub threads: &'c [u32],
-    /// The operations.
-    pub ops: &'c [Op],
-    /// The targets; ignored where an operation has none.
-    pub targets: &'c [u32],
-    /// The sites.
-    pub sites: &'c [u32],
-    /// What each event observed and left; empty where no event has a value.
-    pub values: &'c [[Value; 2]],
-}
-
-impl<'c> Batch<'c> {
-    /// What is left after the first `count` events.
-    pub fn after(&self, count: usize) -> Batch<'c> {
-        Batch {
-            threads: self.threads.get(count..).unwrap_or_default(),
-            ops: self.ops.get(count..).unwrap_or_default(),
-            targets: self.targets.get(count..).unwrap_or_default(),
-            sites: self.sites.get(count..).unwrap_or_default(),
-            values: self.values.get(count..).unwrap_or_default(),
-        }
-    }
-
-    /// The events one by one.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Event> {
-        let rows = self.threads.iter().zip(self.ops).zip(self.targets).zip(self.sites).enumerate();
-        rows.map(|(i, (((&thread, &op), &target), &site))| {
-            let [read, written] = self.values.get(i).copied().unwrap_or_default();
-            Event { thread, op, target, site, read, written }
-        })
-    }
 }
 
 /// The block has no room: close it and try again. A name for which an empty block has no room never fits.
@@ -185,27 +152,6 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Encoder<B> {
         }
         self.predict(event);
         Ok(())
-    }
-
-    /// Adds the first events of `batch`, as if one by one; answers with how many they are, at least one if there is one.
-    pub fn batch(&mut self, batch: &Batch<'_>) -> Result<usize, Full> {
-        if self.room == 0 {
-            self.make_room()?;
-        }
-        let count = self.room.min(batch.ops.len());
-        self.room -= count;
-        self.events += count;
-        if self.plan.packs() {
-            self.group.extend(batch, count);
-            return Ok(count);
-        }
-        for event in batch.iter().take(count) {
-            if self.plan.groups() {
-                self.group.push(&event);
-            }
-            self.predict(&event);
-        }
-        Ok(count)
     }
 
     /// Finds out how many events fit for certain, and what becomes of the group that is full.

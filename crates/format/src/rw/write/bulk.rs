@@ -5,12 +5,14 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use reweave_trace::{EventId, Kind, Names, Rows, Space, Trace};
+use reweave_trace::{EventId, Kind, Name, Names, Rows, Space, Table, Trace};
 use reweave_wire::{Batch, Full, Op, Value};
 
 use super::{FileIds, Writer};
 use crate::Error;
 use crate::rw::codes;
+
+const VARIABLE: reweave_wire::Space = reweave_wire::Space::Variable;
 
 /// How many events are written at a time.
 const PART: usize = 1 << 8;
@@ -23,6 +25,8 @@ pub(super) struct Part {
     targets: Vec<u32>,
     sites: Vec<u32>,
     values: Vec<[Value; 2]>,
+    /// Names that are numbers and about to be defined.
+    numbers: Vec<u64>,
 }
 
 impl<W: Write> Writer<W> {
@@ -47,12 +51,13 @@ impl<W: Write> Writer<W> {
         part.threads.clear();
         part.threads.extend(threads.part(range.clone()).iter().map(|thread| thread.0));
         self.define_targets(trace.names(), kinds, &part.threads, targets)?;
-        let known = self.ids[reweave_wire::Space::Site as usize].same;
-        for site in sites.iter().filter(|site| site.0 >= known) {
-            self.id(reweave_wire::Space::Site, site.0, &trace.names().sites)?;
-        }
         part.ops.clear();
         part.ops.extend(kinds.iter().map(|&kind| codes::op(kind)));
+        let aimed = part.ops.iter().zip(targets);
+        let variables = aimed.filter(|(op, _)| op.space() == Some(VARIABLE)).map(|(_, &target)| target);
+        self.define_all(VARIABLE, variables, trace.names().space(Space::Variable), &mut part.numbers)?;
+        let all = sites.iter().map(|site| site.0);
+        self.define_all(reweave_wire::Space::Site, all, &trace.names().sites, &mut part.numbers)?;
         part.sites.clear();
         part.sites.extend(sites.iter().map(|site| site.0));
         part.targets.clear();
@@ -70,7 +75,49 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Gives ids to the threads and targets of events that have none yet.
+    /// Gives ids to those of `ids` that have none yet.
+    fn define_all(
+        &mut self,
+        space: reweave_wire::Space,
+        ids: impl Iterator<Item = u32> + Clone,
+        names: &Table,
+        numbers: &mut Vec<u64>,
+    ) -> Result<(), Error> {
+        let at = space as usize;
+        numbers.clear();
+        if self.encoder.defined()[at] == self.ids[at].same && !self.ids[at].differ() {
+            // Most often they are numbers, and one after another.
+            let mut next = self.ids[at].same;
+            for id in ids.clone() {
+                if id < next {
+                    continue;
+                }
+                match names.kept(id) {
+                    Name::Number(number) if id == next => numbers.push(number),
+                    _ => break,
+                }
+                next += 1;
+            }
+        }
+        let mut left = &numbers[..];
+        while !left.is_empty() {
+            let count = self.encoder.define_numbers(space, left);
+            self.ids[at].same += count as u32;
+            left = &left[count..];
+            if !left.is_empty() {
+                self.id(space, self.ids[at].same, names)?;
+                left = &left[1..];
+            }
+        }
+        for id in ids {
+            if id >= self.ids[at].same {
+                self.id(space, id, names)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives ids to the threads, and to the targets but variables, of events that have none yet.
     fn define_targets(
         &mut self,
         names: &Names,
@@ -82,7 +129,7 @@ impl<W: Write> Writer<W> {
             if thread >= self.ids[reweave_wire::Space::Thread as usize].same {
                 self.id(reweave_wire::Space::Thread, thread, names.space(Space::Thread))?;
             }
-            if let Some(space) = codes::op(kind).space()
+            if let Some(space) = codes::op(kind).space().filter(|&space| space != VARIABLE)
                 && target >= self.ids[space as usize].same
                 && let Some(table) = codes::named(space).flatten()
             {
@@ -112,7 +159,7 @@ impl<W: Write> Writer<W> {
     }
 
     fn write(&mut self, part: &Part) -> Result<(), Error> {
-        let Part { threads, ops, targets, sites, values } = part;
+        let Part { threads, ops, targets, sites, values, .. } = part;
         let mut batch = Batch { threads, ops, targets, sites, values };
         let mut closed = false;
         while !batch.ops.is_empty() {

@@ -69,6 +69,7 @@ impl Modules {
                 modules.program = from..modules.program.end.max(end);
             }
         }
+        number_alike(modules.modules.iter_mut().flat_map(|module| &mut module.variables));
         // Zeroed variables follow their module in memory that no file backs.
         for (start, end, ..) in maps.lines().filter_map(mapping).filter(|map| map.3.is_empty()) {
             if let Some(before) = modules.ranges.iter().find(|range| range.end == start) {
@@ -231,6 +232,18 @@ impl Modules {
     }
 }
 
+/// Numbers variables that are called the same, such as those that two files keep to themselves.
+fn number_alike<'v>(variables: impl Iterator<Item = &'v mut (u64, u64, String)>) {
+    let mut alike: HashMap<String, u32> = HashMap::new();
+    for (.., name) in variables {
+        let count = alike.entry_ref(name.as_str()).or_insert(0);
+        *count += 1;
+        if *count > 1 {
+            name.push_str(&format!(" #{count}"));
+        }
+    }
+}
+
 /// Start, end, offset in the file and name of a line of `/proc/self/maps`.
 fn mapping(line: &str) -> Option<(u64, u64, u64, &str)> {
     let mut fields = line.splitn(6, ' ');
@@ -304,6 +317,13 @@ mod tests {
         assert_eq!(mapping(line), Some((0x5555_5555_4000, 0x5555_5555_5000, 0x1000, "/usr/bin/a b")));
         assert_eq!(mapping("7ffd0-7ffd1 rw-p 00000000 00:00 0"), Some((0x7_ffd0, 0x7_ffd1, 0, "")));
         assert_eq!(mapping("nonsense"), None);
+    }
+
+    #[test]
+    fn variables_that_are_called_the_same_are_told_apart() {
+        let mut variables = ["lock", "count", "lock", "lock"].map(|name| (0, 8, name.to_owned()));
+        number_alike(variables.iter_mut());
+        assert_eq!(variables.map(|(.., name)| name), ["lock", "count", "lock #2", "lock #3"]);
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod seen;
 mod sieve;
 mod spool;
 mod steps;
+mod variables;
 mod word;
 
 use std::io;

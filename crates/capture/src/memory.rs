@@ -229,9 +229,7 @@ impl Memory {
     /// Whether accesses to the word at `at` can matter to another thread.
     pub(crate) fn matters(&self, at: u64) -> bool {
         let Some(page) = self.page(at) else { return false };
-        let place = place_in_page(at);
-        let word = page.words.as_ref().map_or(FRESH, |words| words[place]);
-        self.matters_as(page.object_of(place), word)
+        self.matters_as(page.object_of(place_in_page(at)), self.known_word(at))
     }
 
     /// The same in a certain life of its address.
@@ -315,8 +313,21 @@ impl Memory {
     }
 
     /// The variables that make up a part.
-    pub(crate) fn variables(&mut self, part: Part) -> impl Iterator<Item = Part> + use<> {
-        self.word(part.at).variables(part)
+    #[inline]
+    pub(crate) fn variables(&self, part: Part) -> impl Iterator<Item = Part> + use<> {
+        self.known_word(part.at).variables(part)
+    }
+
+    /// How many variables of its word lie before `at`, where one begins.
+    #[inline]
+    pub(crate) fn variables_before(&self, at: u64) -> u32 {
+        self.known_word(at).variables_before(at)
+    }
+
+    #[inline]
+    fn known_word(&self, at: u64) -> Word {
+        let words = self.page(at).and_then(|page| page.words.as_ref());
+        words.map_or(FRESH, |words| words[place_in_page(at)])
     }
 }
 

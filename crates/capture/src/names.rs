@@ -8,6 +8,8 @@ use reweave_trace::{Builder, ContextId, Kind, SiteId};
 use crate::memory::{Memory, Object};
 use crate::modules::Modules;
 use crate::raw::StandIn;
+use crate::variables::Variables;
+use crate::word::Part;
 use crate::{Error, raw};
 
 /// How the recorder numbers channels that are not sockets.
@@ -30,7 +32,7 @@ pub(crate) struct Namer {
     /// Per call, the sites of it and of what it was inlined into, from the outside in; told apart by whether it is a
     /// thread's first.
     call_sites: HashMap<(u64, bool), Vec<SiteId>>,
-    variables: HashMap<(u32, u64), u32>,
+    variables: Variables,
     objects: HashMap<u32, String>,
     /// How many objects have the same description.
     alike: HashMap<String, u32>,
@@ -48,7 +50,7 @@ impl Namer {
             library: HashMap::new(),
             unseen: HashMap::new(),
             call_sites: HashMap::new(),
-            variables: HashMap::new(),
+            variables: Variables::new(),
             objects: HashMap::new(),
             alike: HashMap::new(),
             locks: HashMap::new(),
@@ -103,15 +105,39 @@ impl Namer {
     }
 
     /// The variable at `at`, which is part of an object.
+    #[inline]
     pub(crate) fn variable(&mut self, memory: &Memory, at: u64) -> Result<u32, Error> {
         let object = memory.object_at(at);
-        if let Some(&id) = self.variables.get(&(object, at)) {
-            return Ok(id);
+        match self.variables.first(object, at) {
+            Some(first) => Ok(first + memory.variables_before(at)),
+            None => self.new_variable(memory, object, at),
         }
-        let name = self.address(memory, object, at);
-        let id = self.builder.target(Kind::Read, &name)?;
-        self.variables.insert((object, at), id);
-        Ok(id)
+    }
+
+    /// Names all variables of a word, which then follow each other.
+    fn new_variable(&mut self, memory: &Memory, object: u32, at: u64) -> Result<u32, Error> {
+        let (mut ids, mut found) = (Vec::new(), None);
+        for part in memory.variables(Part { at: at / 8 * 8, length: 8, offset: 0 }) {
+            let name = self.address(memory, object, part.at);
+            let id = self.builder.target(Kind::Read, &name)?;
+            ids.push(id);
+            if part.at == at {
+                found = Some(id);
+            }
+        }
+        // Two that share their name would not follow each other.
+        if let Some(&first) = ids.first()
+            && (first..).zip(&ids).all(|(id, &given)| id == given)
+        {
+            self.variables.set(object, at, first);
+        }
+        match found {
+            Some(id) => Ok(id),
+            None => {
+                let name = self.address(memory, object, at);
+                Ok(self.builder.target(Kind::Read, &name)?)
+            }
+        }
     }
 
     /// Whether what happens to an object can be judged. What libraries that tell nothing allocate, free and alone touch is

@@ -51,6 +51,8 @@ pub(crate) struct Rewriter<'w> {
     steps: Option<StepWriter<'w>>,
     /// The occurrence of the event under way, and its thread's own number.
     step: (u64, u64),
+    /// Where it is, once that was looked for.
+    found: Option<(u64, usize, SiteId)>,
 }
 
 impl<'w> Rewriter<'w> {
@@ -73,6 +75,7 @@ impl<'w> Rewriter<'w> {
             branches: None,
             steps,
             step: (0, 0),
+            found: None,
         }
     }
 
@@ -80,6 +83,7 @@ impl<'w> Rewriter<'w> {
     pub(crate) fn event(&mut self, passed: &Passed) -> Result<(), Error> {
         let event = &passed.event;
         self.step = (passed.occurrence, passed.own);
+        self.found = None;
         if let Some(steps) = &mut self.steps {
             steps.note(event);
         }
@@ -160,6 +164,18 @@ impl<'w> Rewriter<'w> {
         self.steps.take().map_or(Ok(()), |steps| steps.finish(&self.namer.modules))
     }
 
+    /// Where an event is: in the program's own code, how many calls of libraries lead on from there, and its site. An
+    /// access to several variables is looked for once.
+    fn place(&mut self, event: &RawEvent) -> Result<(u64, usize, SiteId), Error> {
+        if let Some(found) = self.found {
+            return Ok(found);
+        }
+        let (code, left_out) = self.calls.own(event.thread, event.code, &mut self.namer);
+        let found = (code, left_out, SiteId(self.namer.site(code)?));
+        self.found = Some(found);
+        Ok(found)
+    }
+
     /// Writes a branch, where the trace has them and its thread has read since the last one. One that follows
     /// another with nothing read in between may run exactly when that one may: it says nothing.
     fn branch(&mut self, event: &RawEvent) -> Result<(), Error> {
@@ -185,8 +201,7 @@ impl<'w> Rewriter<'w> {
         if event.op.carries_written() {
             self.memory.store(part, event.written >> (8 * part.offset));
         }
-        let variables: Vec<Part> = self.memory.variables(part).collect();
-        for variable in variables {
+        for variable in self.memory.variables(part) {
             let cut = |value: u64| {
                 let mask = if variable.length >= 8 { u64::MAX } else { (1 << (8 * variable.length)) - 1 };
                 value >> (8 * variable.offset) & mask
@@ -221,8 +236,7 @@ impl<'w> Rewriter<'w> {
             let failed = |source| Error::Io { path: PathBuf::from("steps"), source };
             steps.put(event, self.step, &self.namer.modules).map_err(failed)?;
         }
-        let (code, left_out) = self.calls.own(event.thread, event.code, &mut self.namer);
-        let site = SiteId(self.namer.site(code)?);
+        let (code, left_out, site) = self.place(event)?;
         if let Some(context) = self.calls.context(event.thread, left_out, &mut self.namer)? {
             self.writer.context(self.namer.builder.names(), ThreadId(event.thread), context)?;
         }

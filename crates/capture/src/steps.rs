@@ -79,7 +79,11 @@ pub struct About {
 /// Writes steps while a recording is gone through.
 pub(crate) struct StepWriter<'w> {
     out: zstd::stream::write::Encoder<'static, &'w mut dyn Write>,
+    /// What is to be compressed next: many small pieces would take their time.
+    pending: Vec<u8>,
     places: HashMap<u64, u32>,
+    /// The last event's code and place.
+    recent: (u64, u32),
     /// What was written last, per thread and per thread and place.
     last_own: Vec<u64>,
     last_occurrence: HashMap<(u32, u32), u64>,
@@ -95,16 +99,16 @@ fn grow(list: &mut Vec<u64>, thread: u32) -> &mut u64 {
     &mut list[place]
 }
 
-fn number(out: &mut impl Write, mut number: u64) -> io::Result<()> {
-    let (mut bytes, mut length) = ([0; 10], 0);
-    loop {
-        bytes[length] = number as u8 & 0x7F | if number > 0x7F { 0x80 } else { 0 };
-        length += 1;
+/// How much is compressed at once.
+const PENDING: usize = 1 << 16;
+const NO_PLACE: u32 = u32::MAX;
+
+fn number(out: &mut Vec<u8>, mut number: u64) {
+    while number > 0x7F {
+        out.push(number as u8 | 0x80);
         number >>= 7;
-        if number == 0 {
-            return out.write_all(&bytes[..length]);
-        }
     }
+    out.push(number as u8);
 }
 
 impl<'w> StepWriter<'w> {
@@ -117,7 +121,9 @@ impl<'w> StepWriter<'w> {
         writeln!(out)?;
         Ok(StepWriter {
             out,
+            pending: Vec::with_capacity(PENDING + 64),
             places: HashMap::new(),
+            recent: (0, NO_PLACE),
             last_own: Vec::new(),
             last_occurrence: HashMap::new(),
             made: HashMap::new(),
@@ -141,26 +147,42 @@ impl<'w> StepWriter<'w> {
         (occurrence, own): (u64, u64),
         modules: &Modules,
     ) -> io::Result<()> {
-        let next = self.places.len() as u32;
-        let place = *self.places.entry(event.code).or_insert(next);
-        number(&mut self.out, u64::from(place) + 1)?;
-        if place == next {
-            let (module, offset) =
-                modules.locate(event.code).map_or((0, 0), |(module, offset)| (module as u64 + 1, offset));
-            number(&mut self.out, module)?;
-            number(&mut self.out, offset)?;
+        if self.pending.len() >= PENDING {
+            self.out.write_all(&self.pending)?;
+            self.pending.clear();
         }
+        let place = self.place(event.code, modules);
         let last = grow(&mut self.last_own, event.thread);
-        number(&mut self.out, own - *last)?;
+        number(&mut self.pending, own - *last);
         *last = own;
         let last = self.last_occurrence.entry((event.thread, place)).or_insert(0);
-        number(&mut self.out, occurrence - *last)?;
+        number(&mut self.pending, occurrence - *last);
         *last = occurrence;
         Ok(())
     }
 
+    /// Writes the number of a place, and what it is where it is new.
+    fn place(&mut self, code: u64, modules: &Modules) -> u32 {
+        if self.recent.0 == code && self.recent.1 != NO_PLACE {
+            number(&mut self.pending, u64::from(self.recent.1) + 1);
+            return self.recent.1;
+        }
+        let next = self.places.len() as u32;
+        let place = *self.places.entry(code).or_insert(next);
+        self.recent = (code, place);
+        number(&mut self.pending, u64::from(place) + 1);
+        if place == next {
+            let (module, offset) =
+                modules.locate(code).map_or((0, 0), |(module, offset)| (module as u64 + 1, offset));
+            number(&mut self.pending, module);
+            number(&mut self.pending, offset);
+        }
+        place
+    }
+
     pub(crate) fn finish(mut self, modules: &Modules) -> io::Result<()> {
-        number(&mut self.out, 0)?;
+        number(&mut self.pending, 0);
+        self.out.write_all(&self.pending)?;
         for &(child, parent, code, nth) in &self.threads {
             let (module, offset) = modules.locate(code).map_or((-1, 0), |(module, at)| (module as i64, at));
             let name = thread_name;

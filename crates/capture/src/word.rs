@@ -121,6 +121,13 @@ impl Word {
         self.known |= bytes << (part.at % 8);
     }
 
+    /// How many variables lie before `at`, where one begins.
+    #[inline]
+    pub(crate) fn variables_before(self, at: u64) -> u32 {
+        // The first bit, which is always set, stands for what begins at the start.
+        (self.starts & (((2u16 << (at % 8)) - 1) as u8)).count_ones() - 1
+    }
+
     /// The variables that make up a part.
     pub(crate) fn variables(self, part: Part) -> impl Iterator<Item = Part> + use<> {
         let starts = self.starts;

@@ -359,6 +359,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Encoder<B> {
     }
 
     fn begin(&mut self) {
+        self.plan.ended(self.events, self.lanes.event_bytes());
         self.first_event += self.events as u64;
         self.events = 0;
         self.room = 0;

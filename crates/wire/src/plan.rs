@@ -2,7 +2,8 @@
 //!
 //! A block under prediction is watched for a while, once its tables know something: if packing its events would not
 //! have taken much more than predicting them did, the block ends there, and the blocks after it are packed, which
-//! is several times as fast to read and to write. Now and then prediction gets another chance.
+//! is several times as fast to read and to write. Now and then prediction gets another chance; at once, where packed events
+//! become longer than those that it was judged by: they are of another kind then.
 
 use crate::chunk::Codec;
 use crate::group::GROUP;
@@ -33,6 +34,8 @@ pub(crate) struct Plan {
     /// The bytes when watching began, and what packing would have taken since.
     before: usize,
     packed: usize,
+    /// The events of the packed block that ended last, and their bytes.
+    last: (usize, usize),
 }
 
 impl Plan {
@@ -90,12 +93,24 @@ impl Plan {
         self.last_time
     }
 
-    /// The block ended.
+    /// A block of so many events ended, which took so many bytes.
+    pub(crate) fn ended(&mut self, events: usize, bytes: usize) {
+        self.last = (events, bytes);
+    }
+
+    /// Whether the packed events of the last block were longer than those that were watched.
+    fn grew(&self) -> bool {
+        let (events, bytes) = self.last;
+        bytes * (TO - FROM) * 4 > self.packed * events * QUARTERS
+    }
+
+    /// A block begins.
     pub(crate) fn next(&mut self) {
         self.blocks = match self.fixed {
             Some(Codec::Packed) => 1,
             Some(Codec::Predicted) => 0,
             None if self.cut => self.again(),
+            None if self.grew() => 0,
             None => self.blocks.saturating_sub(1),
         };
         (self.cut, self.watching) = (false, false);

@@ -227,6 +227,31 @@ fn what_is_drawn_at_random_is_packed_and_what_repeats_is_predicted() {
     assert!(listing(&again, again.len()) == listing(&trace, trace.len()));
 }
 
+#[test]
+fn packed_events_that_grow_are_judged_anew() {
+    let mut random = Sample::new(3);
+    let mut builder = Builder::new();
+    let thread = builder.thread("T").unwrap();
+    let variables: Vec<_> = (0..100_000).map(|i| builder.variable(&format!("v{i}")).unwrap()).collect();
+    let sites: Vec<_> = (0..10).map(|i| builder.site(&format!("s{i}")).unwrap()).collect();
+    let (near, far) = (&variables[..100], [variables[0], variables[99_999]]);
+    for &x in &variables {
+        builder.push(Event { thread, op: Op::Read(x), site: sites[0] }, EventValues::NONE).unwrap();
+    }
+    for i in 0..500_000 {
+        let drawn = i < 100_000;
+        let (x, site) = if drawn { (near[random.below(100)], random.below(10)) } else { (far[i % 2], i % 2) };
+        builder.push(Event { thread, op: Op::Read(x), site: sites[site] }, EventValues::NONE).unwrap();
+    }
+    let trace = builder.finish().unwrap();
+    let bytes = crate::save_bytes(&trace, crate::Format::Rw).unwrap();
+    let codecs: Vec<u8> = scan::scan(&bytes).unwrap().blocks.iter().map(|block| block.head.codec).collect();
+    assert!(codecs.contains(&1), "{codecs:?}");
+    assert!(codecs.ends_with(&[0; 4]), "{codecs:?}");
+    let again = finish(read(&bytes, 2).unwrap());
+    assert!(listing(&again, again.len()) == listing(&trace, trace.len()));
+}
+
 /// A file of one block, made by hand.
 fn by_hand(fill: impl FnOnce(&mut Encoder<Vec<u8>>)) -> Vec<u8> {
     let claims = codes::claims(ALL);

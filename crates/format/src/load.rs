@@ -52,6 +52,8 @@ pub struct Loaded {
     pub notices: Vec<String>,
     /// The size of the input, compressed as it was.
     pub bytes: u64,
+    /// What they go into, where the format has streams.
+    pub streams: Vec<(&'static str, u64)>,
     /// The line of each event, where the format has lines.
     pub lines: Option<LineMap>,
 }
@@ -158,13 +160,14 @@ struct Parsed {
     builder: Builder,
     lines: Option<LineMap>,
     notices: Vec<String>,
+    streams: Vec<(&'static str, u64)>,
 }
 
 impl Load<'_> {
     fn run(&self, mut source: Source<'_>) -> Result<Loaded, Error> {
         let counter = source.counter();
         let format = self.format(&mut source)?;
-        let Parsed { builder, lines, notices } =
+        let Parsed { builder, lines, notices, streams } =
             self.parse(format, source).map_err(|error| error.in_file(self.path))?;
         let (trace, repairs) = if self.options.repair {
             builder.repair()
@@ -173,7 +176,7 @@ impl Load<'_> {
         }
         .map_err(|error| Error::from_trace(error, self.path, lines.as_ref()))?;
         let bytes = self.total.unwrap_or_else(|| counter.load(Ordering::Relaxed));
-        Ok(Loaded { trace, format, repairs, notices, bytes, lines })
+        Ok(Loaded { trace, format, repairs, notices, bytes, streams, lines })
     }
 
     fn format(&self, source: &mut Source<'_>) -> Result<Format, Error> {
@@ -191,7 +194,8 @@ impl Load<'_> {
                 let bytes: Cow<'_, [u8]> = source.rest().map_err(Error::io)?;
                 let rw::Read { builder, notices } =
                     rw::read(&bytes, self.jobs()).map_err(|defect| defect.in_file(self.path))?;
-                Ok(Parsed { builder, lines: None, notices })
+                let streams = rw::sizes(&bytes).map_err(|defect| defect.in_file(self.path))?;
+                Ok(Parsed { builder, lines: None, notices, streams })
             }
         }
     }
@@ -201,7 +205,7 @@ impl Load<'_> {
             text::parse_block(parser, &block.bytes, builder, tally)
         })?;
         let notices = unknown_lines(&tally).into_iter().collect();
-        Ok(Parsed { builder, lines: Some(tally.map), notices })
+        Ok(Parsed { builder, lines: Some(tally.map), notices, streams: Vec::new() })
     }
 
     fn rapidbin(&self, mut source: Source<'_>) -> Result<Parsed, Error> {
@@ -213,7 +217,7 @@ impl Load<'_> {
             rapidbin::parse_block(&block.bytes, block.offset, builder)
         })?;
         let notice = header.compare(builder.len() as u64).map_err(malformed)?;
-        Ok(Parsed { builder, lines: None, notices: notice.into_iter().collect() })
+        Ok(Parsed { builder, lines: None, notices: notice.into_iter().collect(), streams: Vec::new() })
     }
 
     /// Parses block after block, in parallel where that is worth it.

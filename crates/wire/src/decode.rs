@@ -55,6 +55,11 @@ impl<'b> Block<'b> {
         self.events
     }
 
+    /// How many bytes each of its streams has, in their order.
+    pub fn stream_bytes(&self) -> [usize; LANES] {
+        self.lanes.map(<[u8]>::len)
+    }
+
     /// How many names each space had before it.
     pub fn base(&self) -> &[u32; SPACES] {
         &self.base

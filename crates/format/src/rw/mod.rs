@@ -12,6 +12,7 @@ mod names;
 mod places;
 mod read;
 mod scan;
+mod sizes;
 mod values;
 mod write;
 
@@ -22,6 +23,7 @@ use crate::error::{Malformed, Place};
 
 pub(crate) use read::parts::{Parts, Stopped};
 pub(crate) use read::{Read, read};
+pub(crate) use sizes::sizes;
 pub(crate) use write::Writer;
 
 /// The first bytes of every file of this format.

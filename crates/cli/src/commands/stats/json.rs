@@ -24,6 +24,8 @@ struct TraceJson {
     path: String,
     format: String,
     bytes: u64,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    streams: BTreeMap<&'static str, u64>,
     events: u64,
     skipped: u64,
     kinds: BTreeMap<&'static str, u64>,
@@ -132,6 +134,7 @@ impl Document {
             path: path.display().to_string(),
             format: loaded.format.to_string(),
             bytes: loaded.bytes,
+            streams: loaded.streams.iter().copied().collect(),
             events: stats.events,
             skipped: stats.kinds[Kind::Skip as usize],
             kinds: kinds

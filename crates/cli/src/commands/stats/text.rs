@@ -41,7 +41,9 @@ pub(super) fn print(
         count(loaded.bytes, "byte"),
         per_event(loaded.bytes, stats)
     )?;
-    print_rows(out, &rows(&loaded.trace, stats))?;
+    let mut rows = rows(&loaded.trace, stats);
+    rows.extend(streams(loaded, stats));
+    print_rows(out, &rows)?;
     let sound = Model::ALL.into_iter().filter(|&model| is_sound(&loaded.trace, model)).map(Model::name);
     let capabilities = loaded.trace.capabilities();
     writeln!(out, "capabilities: {}", stated(capabilities))?;
@@ -88,6 +90,16 @@ fn rows(trace: &Trace, stats: &Stats) -> Vec<Row> {
     rows.push(row("sites", trace.names().sites.len() as u64, ""));
     rows.push(row("events with a value", stats.with_value, ""));
     rows
+}
+
+/// What the bytes of the file go into.
+fn streams(loaded: &Loaded, stats: &Stats) -> impl Iterator<Item = Row> {
+    let heading = (!loaded.streams.is_empty()).then(|| row("bytes", loaded.bytes, ""));
+    let events = stats.events.max(1) as f64;
+    let each = loaded.streams.iter().filter(|(_, bytes)| *bytes > 0).map(move |&(stream, bytes)| {
+        row(format!("  {stream}"), bytes, format!("{:.2} an event", bytes as f64 / events))
+    });
+    heading.into_iter().chain(each)
 }
 
 fn kinds(rows: &mut Vec<Row>, stats: &Stats) {

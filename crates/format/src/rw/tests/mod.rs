@@ -6,7 +6,7 @@ mod sample;
 use reweave_trace::{Builder, Capabilities, Event, EventValues, Kind, Op, Trace, ValueId};
 use reweave_wire::{Codec, Encoder, FileHeader, HEADER_BYTES, MAX_EVENTS, VERSION};
 
-use super::{Read, Writer, codes, read, scan};
+use super::{Read, Writer, codes, read, scan, sizes};
 use crate::TraceWriter;
 use sample::Sample;
 
@@ -73,6 +73,12 @@ fn check_round_trip(trace: &Trace, block: usize) {
         assert!(scan::scan(&bytes).unwrap().blocks.iter().all(|block| block.head.codec == codec as u8));
         let again = read(&bytes, jobs).unwrap();
         assert_eq!(again.notices, [""; 0]);
+        let sizes = sizes(&bytes).unwrap();
+        assert_eq!(sizes.iter().map(|(_, bytes)| bytes).sum::<u64>(), bytes.len() as u64);
+        let blocks = scan::scan(&bytes).unwrap().blocks.len() as u64;
+        let frame = sizes.iter().find(|(stream, _)| *stream == "frame").unwrap().1;
+        // A head, and eight counts and eight lengths of up to five bytes, a block.
+        assert!((blocks * 48..(blocks + 2) * 128).contains(&frame), "{sizes:?}");
         let again = finish(again);
         assert_eq!(again.capabilities(), trace.capabilities());
         assert_eq!(again.len(), trace.len());

@@ -9,7 +9,7 @@ use reweave_format::{Format, LoadOptions, create, decode_bytes, load, load_bytes
 use reweave_testkit::recorded;
 use reweave_trace::Trace;
 
-use crate::table::{best, row};
+use crate::table::{row, steady};
 use crate::{loops, naive};
 
 const EVENTS: u64 = 2_000_000;
@@ -42,22 +42,25 @@ fn shape() -> Shape {
 fn measure(name: &str, path: &Path) -> Result<()> {
     let options = |jobs| LoadOptions { repair: true, jobs, ..LoadOptions::default() };
     let text = std::fs::read(path)?;
-    let (naive_time, naive) = best(RUNS, || naive::read(BufReader::new(&text[..])));
+    let (naive_time, naive) = steady(RUNS, || naive::read(BufReader::new(&text[..])));
     let events = naive?.events.len() as u64;
     println!("{name}: {events} events, {:.1} bytes an event as text", text.len() as f64 / events as f64);
     row("text, straightforward reader", events, naive_time, None);
-    let mut kept: Option<Trace> = None;
+    let (mut kept, mut text_time): (Option<Trace>, _) = (None, naive_time);
     for jobs in [1, 2] {
-        let (time, loaded) = best(RUNS, || load(path, &options(jobs)));
+        let (time, loaded) = steady(RUNS, || load(path, &options(jobs)));
         kept = Some(loaded?.trace);
+        if jobs == 1 {
+            text_time = time;
+        }
         row(&format!("text, {jobs} job{}", if jobs == 1 { "" } else { "s" }), events, time, Some(naive_time));
     }
     let Some(trace) = kept else { return Ok(()) };
-    let (time, bytes) = best(RUNS, || save_bytes(&trace, Format::Rw));
+    let (time, bytes) = steady(RUNS, || save_bytes(&trace, Format::Rw));
     let bytes = bytes?;
     row("write .rw", events, time, None);
     for jobs in [1, 2] {
-        let (time, loaded) = best(RUNS, || load_bytes("bench.rw", &bytes, &options(jobs)));
+        let (time, loaded) = steady(RUNS, || load_bytes("bench.rw", &bytes, &options(jobs)));
         ensure!(loaded?.trace.len() as u64 == trace.len() as u64, "the trace changed on its way");
         row(
             &format!("read .rw, {jobs} job{}", if jobs == 1 { "" } else { "s" }),
@@ -66,9 +69,13 @@ fn measure(name: &str, path: &Path) -> Result<()> {
             Some(naive_time),
         );
     }
+    let mut decoding = 0.0;
     for jobs in [1, 2] {
-        let (time, builder) = best(RUNS, || decode_bytes("bench.rw", &bytes, &options(jobs)));
+        let (time, builder) = steady(RUNS, || decode_bytes("bench.rw", &bytes, &options(jobs)));
         ensure!(builder?.len() == trace.len(), "events were lost");
+        if jobs == 1 {
+            decoding = text_time.as_secs_f64() / time.as_secs_f64();
+        }
         row(
             &format!("decode .rw, unchecked, {jobs} job{}", if jobs == 1 { "" } else { "s" }),
             events,
@@ -76,6 +83,9 @@ fn measure(name: &str, path: &Path) -> Result<()> {
             Some(naive_time),
         );
     }
-    println!("  .rw takes {:.2} bytes an event", bytes.len() as f64 / events as f64);
+    println!(
+        "  .rw takes {:.2} bytes an event; decoding it is {decoding:.1} times as fast as loading text, one job each",
+        bytes.len() as f64 / events as f64
+    );
     Ok(())
 }

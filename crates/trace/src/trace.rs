@@ -1,5 +1,6 @@
 //! The immutable, well-formed trace.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::build::Columns;
@@ -85,6 +86,12 @@ impl Trace {
     pub fn values(&self, id: EventId) -> EventValues {
         let kind = self.kind(id);
         self.values.get(id.index(), kind == Kind::Update, kind.reads())
+    }
+
+    /// What the events in `range` read and wrote, if any event of the trace has a value.
+    #[inline]
+    pub fn values_in(&self, range: Range<usize>) -> impl Iterator<Item = [Option<Value<'_>>; 2]> {
+        self.values.all(&self.rows().kinds[range.clone()], range)
     }
 
     /// The calling context of the event at `id`. A core knows none.

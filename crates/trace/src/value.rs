@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::hash::BuildHasher;
+use std::ops::Range;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
@@ -79,6 +80,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
+    #[inline]
     pub(crate) fn get(&self, id: ValueId) -> Value<'_> {
         let place = id.0 & !TAG;
         match id.0 & TAG {
@@ -248,6 +250,22 @@ impl Values {
             Kind::Update => entry + before,
             _ => rename(entry),
         }));
+    }
+
+    /// What the events in `range`, which have `kinds`, read and wrote.
+    #[inline]
+    pub(crate) fn all<'t>(
+        &'t self,
+        kinds: &'t [Kind],
+        range: Range<usize>,
+    ) -> impl Iterator<Item = [Option<Value<'t>>; 2]> + 't {
+        let value = |entry: u32| (entry != NONE).then(|| self.pool.get(ValueId(entry)));
+        let column = self.column.get(range).unwrap_or_default();
+        kinds.iter().zip(column).map(move |(&kind, &entry)| match kind {
+            Kind::Update if entry != NONE => self.pairs[entry as usize].map(value),
+            _ if kind.reads() => [value(entry), None],
+            _ => [None, value(entry)],
+        })
     }
 
     pub(crate) fn get(&self, event: usize, update: bool, reads: bool) -> EventValues {

@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use reweave_trace::{EventId, Kind, Name, Names, Rows, Space, Table, Trace};
+use reweave_trace::{Kind, Name, Names, Rows, SiteId, Space, Table, Trace};
 use reweave_wire::{Batch, Full, Op, Value};
 
 use super::{FileIds, Writer};
@@ -50,14 +50,16 @@ impl<W: Write> Writer<W> {
         let (kinds, targets, sites) = (&kinds[range.clone()], &targets[range.clone()], &sites[range.clone()]);
         part.threads.clear();
         part.threads.extend(threads.part(range.clone()).iter().map(|thread| thread.0));
-        self.define_targets(trace.names(), kinds, &part.threads, targets)?;
         part.ops.clear();
         part.ops.extend(kinds.iter().map(|&kind| codes::op(kind)));
-        let aimed = part.ops.iter().zip(targets);
-        let variables = aimed.filter(|(op, _)| op.space() == Some(VARIABLE)).map(|(_, &target)| target);
-        self.define_all(VARIABLE, variables, trace.names().space(Space::Variable), &mut part.numbers)?;
-        let all = sites.iter().map(|site| site.0);
-        self.define_all(reweave_wire::Space::Site, all, &trace.names().sites, &mut part.numbers)?;
+        if self.has_news(part, targets, sites) {
+            self.define_targets(trace.names(), kinds, &part.threads, targets)?;
+            let aimed = part.ops.iter().zip(targets);
+            let variables = aimed.filter(|(op, _)| op.space() == Some(VARIABLE)).map(|(_, &target)| target);
+            self.define_all(VARIABLE, variables, trace.names().space(Space::Variable), &mut part.numbers)?;
+            let all = sites.iter().map(|site| site.0);
+            self.define_all(reweave_wire::Space::Site, all, &trace.names().sites, &mut part.numbers)?;
+        }
         part.sites.clear();
         part.sites.extend(sites.iter().map(|site| site.0));
         part.targets.clear();
@@ -65,14 +67,25 @@ impl<W: Write> Writer<W> {
         self.rename(part);
         part.values.clear();
         if trace.has_values() {
-            for i in range {
-                let values = trace.values(EventId::from_index(i));
-                let read = self.value(values.read.map(|id| trace.value(id)))?;
-                let written = self.value(values.written.map(|id| trace.value(id)))?;
-                part.values.push([read, written]);
+            for [read, written] in trace.values_in(range) {
+                part.values.push([self.value(read)?, self.value(written)?]);
             }
         }
         Ok(())
+    }
+
+    /// Whether some thread, target or site may have no id yet: looked for in all at once, which mostly finds none.
+    fn has_news(&self, part: &Part, targets: &[u32], sites: &[SiteId]) -> bool {
+        let same = |space: reweave_wire::Space| self.ids[space as usize].same;
+        let mut known = [u64::MAX; 1 << u8::BITS];
+        for &op in Op::ALL {
+            known[usize::from(op as u8)] = op.space().map_or(u64::MAX, |space| u64::from(same(space)));
+        }
+        let [threads, all_sites] = [reweave_wire::Space::Thread, reweave_wire::Space::Site].map(same);
+        let aimed = part.ops.iter().zip(targets);
+        aimed.fold(false, |news, (&op, &target)| news | (u64::from(target) >= known[usize::from(op as u8)]))
+            | part.threads.iter().fold(false, |news, &thread| news | (thread >= threads))
+            | sites.iter().fold(false, |news, site| news | (site.0 >= all_sites))
     }
 
     /// Gives ids to those of `ids` that have none yet.

@@ -1,15 +1,17 @@
 //! Reading and writing traces.
 
+use std::any::Any;
 use std::io::BufReader;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use reweave_format::synthetic::{self, Shape};
 use reweave_format::{Format, LoadOptions, create, decode_bytes, load, load_bytes, save, save_bytes};
 use reweave_testkit::recorded;
-use reweave_trace::Trace;
+use reweave_trace::{Builder, Trace};
 
-use crate::table::{row, steady};
+use crate::table::{best, rounds, row};
 use crate::{loops, naive};
 
 const EVENTS: u64 = 2_000_000;
@@ -39,53 +41,47 @@ fn shape() -> Shape {
     Shape { events: EVENTS, threads: 10, locks: 20, variables: 1000, ..Shape::default() }
 }
 
+/// What is measured of each trace, round after round.
+const TASKS: [&str; 7] = [
+    "text, 1 job",
+    "text, 2 jobs",
+    "write .rw",
+    "read .rw, 1 job",
+    "read .rw, 2 jobs",
+    "decode .rw, unchecked, 1 job",
+    "decode .rw, unchecked, 2 jobs",
+];
+
+fn kept<T: 'static>(what: T, count: impl Fn(&T) -> usize) -> (usize, Box<dyn Any>) {
+    (count(&what), Box::new(what))
+}
+
 fn measure(name: &str, path: &Path) -> Result<()> {
     let options = |jobs| LoadOptions { repair: true, jobs, ..LoadOptions::default() };
     let text = std::fs::read(path)?;
-    let (naive_time, naive) = steady(RUNS, || naive::read(BufReader::new(&text[..])));
+    let (naive_time, naive) = best(RUNS, || naive::read(BufReader::new(&text[..])));
     let events = naive?.events.len() as u64;
     println!("{name}: {events} events, {:.1} bytes an event as text", text.len() as f64 / events as f64);
     row("text, straightforward reader", events, naive_time, None);
-    let (mut kept, mut text_time): (Option<Trace>, _) = (None, naive_time);
-    for jobs in [1, 2] {
-        let (time, loaded) = steady(RUNS, || load(path, &options(jobs)));
-        kept = Some(loaded?.trace);
-        if jobs == 1 {
-            text_time = time;
-        }
-        row(&format!("text, {jobs} job{}", if jobs == 1 { "" } else { "s" }), events, time, Some(naive_time));
-    }
-    let Some(trace) = kept else { return Ok(()) };
-    let (time, bytes) = steady(RUNS, || save_bytes(&trace, Format::Rw));
-    let bytes = bytes?;
-    row("write .rw", events, time, None);
-    for jobs in [1, 2] {
-        let (time, loaded) = steady(RUNS, || load_bytes("bench.rw", &bytes, &options(jobs)));
-        ensure!(loaded?.trace.len() as u64 == trace.len() as u64, "the trace changed on its way");
-        row(
-            &format!("read .rw, {jobs} job{}", if jobs == 1 { "" } else { "s" }),
-            events,
-            time,
-            Some(naive_time),
-        );
-    }
-    let mut decoding = 0.0;
-    for jobs in [1, 2] {
-        let (time, builder) = steady(RUNS, || decode_bytes("bench.rw", &bytes, &options(jobs)));
-        ensure!(builder?.len() == trace.len(), "events were lost");
-        if jobs == 1 {
-            decoding = text_time.as_secs_f64() / time.as_secs_f64();
-        }
-        row(
-            &format!("decode .rw, unchecked, {jobs} job{}", if jobs == 1 { "" } else { "s" }),
-            events,
-            time,
-            Some(naive_time),
-        );
+    let trace = load(path, &options(1))?.trace;
+    let bytes = save_bytes(&trace, Format::Rw)?;
+    let times: [Duration; TASKS.len()] = rounds(RUNS, |task| {
+        let (count, given): (usize, Box<dyn Any>) = match task {
+            0 | 1 => kept(load(path, &options(task + 1))?.trace, Trace::len),
+            2 => kept(save_bytes(&trace, Format::Rw)?, |_| trace.len()),
+            3 | 4 => kept(load_bytes("bench.rw", &bytes, &options(task - 2))?.trace, Trace::len),
+            _ => kept(decode_bytes("bench.rw", &bytes, &options(task - 4))?, Builder::len),
+        };
+        ensure!(count == trace.len(), "the trace changed on its way");
+        Ok(given)
+    })?;
+    for (what, &time) in TASKS.into_iter().zip(&times) {
+        row(what, events, time, Some(naive_time).filter(|_| what != "write .rw"));
     }
     println!(
-        "  .rw takes {:.2} bytes an event; decoding it is {decoding:.1} times as fast as loading text, one job each",
-        bytes.len() as f64 / events as f64
+        "  .rw takes {:.2} bytes an event; decoding it is {:.1} times as fast as loading text, one job each",
+        bytes.len() as f64 / events as f64,
+        times[0].as_secs_f64() / times[5].as_secs_f64()
     );
     Ok(())
 }

@@ -1,6 +1,9 @@
 //! Timing, and rows of figures.
 
+use std::any::Any;
 use std::time::{Duration, Instant};
+
+use anyhow::Result;
 
 /// The shortest of several runs, and what the last one gave.
 pub(crate) fn best<T>(runs: usize, mut run: impl FnMut() -> T) -> (Duration, T) {
@@ -17,19 +20,24 @@ pub(crate) fn best<T>(runs: usize, mut run: impl FnMut() -> T) -> (Duration, T) 
     (shortest, last)
 }
 
-/// The shortest of at least so many runs, and of as many as half a second has room for: what else the machine does disturbs
-/// short ones most.
-pub(crate) fn steady<T>(runs: usize, mut run: impl FnMut() -> T) -> (Duration, T) {
-    const ENOUGH: Duration = Duration::from_millis(500);
-    let start = Instant::now();
-    let (mut shortest, mut last) = best(runs, &mut run);
-    while start.elapsed() < ENOUGH {
-        drop(last);
-        let time;
-        (time, last) = best(1, &mut run);
-        shortest = shortest.min(time);
+/// The shortest time of each task, in rounds through all of them: at least so many, and as many as two seconds have room
+/// for. What else the machine does for a while then disturbs all alike.
+pub(crate) fn rounds<const N: usize>(
+    least: usize,
+    mut task: impl FnMut(usize) -> Result<Box<dyn Any>>,
+) -> Result<[Duration; N]> {
+    const ENOUGH: Duration = Duration::from_secs(2);
+    let (start, mut done, mut shortest) = (Instant::now(), 0, [Duration::MAX; N]);
+    while done < least || start.elapsed() < ENOUGH {
+        for (number, shortest) in shortest.iter_mut().enumerate() {
+            let start = Instant::now();
+            // What it gave is dropped after its time was taken.
+            let _given = task(number)?;
+            *shortest = start.elapsed().min(*shortest);
+        }
+        done += 1;
     }
-    (shortest, last)
+    Ok(shortest)
 }
 
 /// Millions a second.

@@ -8,6 +8,7 @@
 //!
 //! **Invariant:** encoder and decoder change the sites in the same way, and nothing else does.
 
+use reweave_wire::Op;
 use reweave_wire::ring::{Slot, fetch, kind};
 
 mod read;
@@ -132,7 +133,8 @@ fn mask(bytes: usize) -> u64 {
 impl Sites {
     /// Writes at most [`MAX_PART`] slots, of whose values only the bytes of their size count, to `bytes` from `at` on, where there
     /// must be room for [`MAX_BYTES`] each and [`SPARE`] more; where they end, and how many there are. Those that no recorder
-    /// writes are left out, and `other` gets those that are no accesses. As many are fetched that come `later`.
+    /// writes are left out, and `other` gets those that are neither accesses nor branches and calls. As many are fetched that
+    /// come `later`.
     #[inline]
     pub(crate) fn encode<T>(
         &mut self,
@@ -157,7 +159,7 @@ impl Sites {
             (slots, later) = (rest, later.get(run.length + 1..).unwrap_or_default());
             let slot = Slot([read(word), read(target), read(value)]);
             let is_sound = is_sound(slot);
-            if slot.kind() >= kind::OTHERS || !is_sound {
+            if is_looked_at(slot) || !is_sound {
                 other(slot);
             }
             if is_sound {
@@ -263,8 +265,8 @@ impl Sites {
         let [word, target, _] = slot.0;
         self.count += 1;
         let number = self.count as u16;
-        // What is no access is looked at by the recorder, so it is never foreseen.
-        let reach = u32::from(word >> 63 == 0);
+        // What the recorder looks at is never foreseen.
+        let reach = u32::from(!is_looked_at(slot));
         if let Some(site) = self.sites.get_mut(usize::from(number)) {
             *site = Site { word, target, reach, size: size(word), ..NOBODYS };
         }
@@ -331,6 +333,16 @@ fn put_short(bytes: &mut [u8], at: usize, number: u16) {
     if let Some(room) = bytes.get_mut(at..at + 2) {
         room.copy_from_slice(&number.to_le_bytes());
     }
+}
+
+/// Whether a slot says more than that its thread went on.
+fn is_looked_at(slot: Slot) -> bool {
+    const PASSED_OVER: [u8; 3] = [
+        kind::OPERATION + Op::Branch as u8,
+        kind::OPERATION + Op::Enter as u8,
+        kind::OPERATION + Op::Exit as u8,
+    ];
+    slot.kind() >= kind::OTHERS && !PASSED_OVER.contains(&slot.kind())
 }
 
 /// Whether a slot is one that a recorder can write.

@@ -80,6 +80,23 @@ fn what_is_foreseen_takes_few_bytes() {
 }
 
 #[test]
+fn branches_and_calls_are_foreseen_and_other_operations_are_looked_at() {
+    let operation = |op, step: u64| Slot::operation(op, 0x40, 0, step % 2);
+    let slots: Vec<Slot> = (0..3_000)
+        .map(|step| operation([Op::Branch, Op::Enter, Op::Acquire][step as usize % 3], step))
+        .collect();
+    let (mut encoder, mut looked_at) = (Sites::default(), Vec::new());
+    let mut bytes = vec![0; slots.len() * MAX_BYTES + SPARE];
+    let words: Vec<[u64; 3]> = slots.iter().map(|slot| slot.0).collect();
+    let (end, _) = encoder.encode(&words, &words, |word| *word, &mut bytes, 0, |slot| looked_at.push(slot));
+    assert!(looked_at.len() == 1_000 && looked_at.iter().all(|slot| slot.kind() == slots[2].kind()));
+    bytes.truncate(end);
+    assert!(decode(&bytes, slots.len()).is_ok_and(|found| found == slots));
+    // Eight bytes for what is foreseen.
+    assert!(end < 2_000 * 8 + 1_000 * 16);
+}
+
+#[test]
 fn more_sites_than_there_is_room_for() {
     let slots: Vec<Slot> = (0..3 * SITES as u64).map(|step| Slot([(1 << 56) | (step / 2), 64, 7])).collect();
     let found = decode(&encode(&slots), slots.len());

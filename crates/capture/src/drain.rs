@@ -180,7 +180,7 @@ impl Drain {
         if count == 0 {
             return Taken::Nothing;
         }
-        let room = (BLOCK_SLOTS as u32 - self.slots) as u64;
+        let room = self.room() as u64;
         let start = (self.position % CAPACITY as u64) as usize;
         let count = count.min(room).min((CAPACITY - start) as u64) as usize;
         if self.stopped.is_none() {
@@ -188,10 +188,16 @@ impl Drain {
         }
         self.position += count as u64;
         self.field(field::CONSUMED).store(self.position, Release);
-        if self.slots as usize >= BLOCK_SLOTS {
+        if self.room() == 0 {
             self.end_block();
         }
         Taken::Some
+    }
+
+    /// How many slots the block certainly has room for: also those that are left out take a few bytes.
+    fn room(&self) -> usize {
+        let bytes = (self.start + MAX_BLOCK).saturating_sub(self.used + SPARE) / MAX_BYTES;
+        bytes.min(BLOCK_SLOTS.saturating_sub(self.slots as usize))
     }
 
     fn encode(&mut self, start: usize, count: usize) {

@@ -194,3 +194,21 @@ fn the_last_events_come_with_what_held_before_and_the_calls_that_begin_among_the
     assert!(found[..before].contains(&op(Op::Acquire, 0, 64)), "the lock that is held");
     assert!(found[..before].iter().all(|slot| slot.kind() >= kind::OTHERS));
 }
+
+#[test]
+fn however_much_a_program_writes_that_is_no_slot_the_rest_comes_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut drain = Drain::create(&raw(&folder), u64::MAX, u64::MAX).unwrap();
+    let mut program = Program::start(&drain);
+    let nothing = Slot::new(kind::READ + 9, 0, 0x40, 0x40, 0);
+    for number in 0..800_000 {
+        program.put(if number % 1_000 == 0 { access(number) } else { nothing });
+        if number % 100_000 == 99_999 {
+            program.publish();
+            while drain.take() == Taken::Some {}
+        }
+    }
+    drain.finish();
+    let expected: Vec<Slot> = (0..800).map(|number| access(1_000 * number)).collect();
+    assert_eq!(slots(&raw(&folder)), expected);
+}

@@ -19,16 +19,14 @@ pub(crate) const MARK: &[u8] = b"reweave runtime 1: ready";
 /// What gcc is told to do beside what its user tells it. Only the compiler proper hears of it: told to the driver,
 /// `-fsanitize=thread` would link ThreadSanitizer's library, too. Copies that gcc would expand in place are left as calls,
 /// which are seen. Those that are asked for as `__builtin_memcpy` and the like would be expanded after the accesses were
-/// instrumented, unless they become a plain access; as copies into room of a size that is not known, they stay calls. So they do
-/// with `_FORTIFY_SOURCE`, which makes such copies of all, only without it. (A bar would be a pipe in here.)
+/// instrumented; as copies into room of a size that is not known, they stay calls. So they do with `_FORTIFY_SOURCE`, which
+/// makes such copies of all, only without it. The macros take their arguments as they come: a comma in braces separates two.
 const SPECS: &str = "*cc1:\n+ -fsanitize=thread -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset \
 -fno-builtin-memcmp -fno-builtin-strlen -fno-builtin-strcpy -fno-builtin-strcmp -fno-builtin-strncpy \
--fno-builtin-strcat -fno-tree-loop-distribute-patterns -U_FORTIFY_SOURCE \
--D__builtin_memcpy(d,s,n)=(__builtin_constant_p(n)&&__builtin_popcountl(n)==1&&(n)<9?__builtin_memcpy(d,s,n):\
-__builtin___memcpy_chk(d,s,n,(__SIZE_TYPE__)__builtin_frame_address(0))) \
--D__builtin_memmove(d,s,n)=(__builtin_constant_p(n)&&__builtin_popcountl(n)==1&&(n)<9?__builtin_memmove(d,s,n):\
-__builtin___memmove_chk(d,s,n,(__SIZE_TYPE__)__builtin_frame_address(0))) \
--D__builtin_memset(d,c,n)=__builtin___memset_chk(d,c,n,(__SIZE_TYPE__)__builtin_frame_address(0))\n\n";
+-fno-builtin-strcat -fno-tree-loop-distribute-patterns -U_FORTIFY_SOURCE -Wno-variadic-macros \
+-D__builtin_memcpy(...)=__builtin___memcpy_chk(__VA_ARGS__,(__SIZE_TYPE__)__builtin_frame_address(0)) \
+-D__builtin_memmove(...)=__builtin___memmove_chk(__VA_ARGS__,(__SIZE_TYPE__)__builtin_frame_address(0)) \
+-D__builtin_memset(...)=__builtin___memset_chk(__VA_ARGS__,(__SIZE_TYPE__)__builtin_frame_address(0))\n\n";
 
 /// Where the library and the flags for gcc are.
 pub(crate) struct Files {

@@ -26,10 +26,21 @@ static void check(const char *found, int shift, int length) {
     for (int i = 0; i < length; i++) sum += found[i] - from[i + shift];
 }
 
+// A comma in braces is none between arguments.
+static void literals(int round) {
+    struct triple { int a, b, c; } triple;
+    __builtin_memcpy(&triple, &(struct triple){round, 2, 3}, sizeof triple);
+    sum += triple.a + triple.b + triple.c - round - 5;
+    __builtin_memmove(&triple, &(struct triple){1, 2, round}, sizeof triple);
+    sum += triple.a + triple.b + triple.c - round - 3;
+    __builtin_memset((char[]){1, 2, 3}, 0, 3);
+}
+
 static void *work(void *unused) {
     for (int round = 0; round < 3; round++) {
         pthread_mutex_lock(&lock);
         fill(round);
+        literals(round);
         EACH(COPY) EACH(MOVE) EACH(PLAIN) EACH(SET) EACH(ASSIGN)
         pthread_mutex_unlock(&lock);
     }

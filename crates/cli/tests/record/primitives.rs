@@ -53,7 +53,9 @@ fn accesses_of_optimised_code() {
 
 #[test]
 fn copies_of_every_small_size() {
-    for flags in [&["-O0"][..], &["-O2"], &["-O2", "-D_FORTIFY_SOURCE=2"]] {
+    for flags in
+        [&["-O0"][..], &["-O2"], &["-O2", "-D_FORTIFY_SOURCE=2"], &["-O2", "-Wp,-D_FORTIFY_SOURCE=2"]]
+    {
         check("copies.c", flags, |lines| {
             for buffer in ["from", "to", "moved", "set"] {
                 let name = format!("global {buffer}");

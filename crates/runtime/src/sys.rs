@@ -282,7 +282,17 @@ pub(crate) fn fix_addresses() -> bool {
         && call(PERSONALITY, (before | ADDR_NO_RANDOMIZE) as usize, 0, 0) >= 0
 }
 
-/// Executes the program anew.
+/// Executes the program anew, under the name that it was executed by: the kernel calls its process by that.
 pub(crate) fn execute_again(arguments: usize, environment: usize) {
+    const AT_EXECFN: usize = 31;
+    unsafe extern "C" {
+        fn getauxval(kind: usize) -> usize;
+    }
+    // SAFETY: tells what the kernel left for the program.
+    let name = unsafe { getauxval(AT_EXECFN) };
+    if name != 0 {
+        call(EXECVE, name, arguments, environment);
+    }
+    // It is not there any more.
     call(EXECVE, c"/proc/self/exe".as_ptr() as usize, arguments, environment);
 }

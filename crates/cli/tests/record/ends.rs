@@ -246,3 +246,22 @@ fn output_is_the_programs_own() {
     );
     assert!(recorded.out.contains("cannot open shared object"), "{}", recorded.out);
 }
+
+#[test]
+fn the_process_keeps_its_name() {
+    let program = compile(GCC, "name.c", &["-O1"]);
+    // It is known by the name that was executed, not by that of the file behind.
+    let link = program.folder.path().join("linked");
+    std::os::unix::fs::symlink(&program.path, &link).unwrap();
+    for (path, name) in [(&program.path, "program"), (&link, "linked")] {
+        let ran = reweave()
+            .args(["record", "--quiet", "-o"])
+            .arg(program.folder.path().join("trace.rw"))
+            .arg("--")
+            .arg(path)
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&ran.stdout), format!("{name}\n{}\n", path.display()));
+        assert_eq!(ran.status.code(), Some(0));
+    }
+}

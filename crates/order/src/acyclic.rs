@@ -3,16 +3,17 @@
 //! After Pearce and Kelly, "A Dynamic Topological Sort Algorithm for Directed Acyclic Graphs" (JEA 11, 2006),
 //! section 3. Deviations:
 //!
-//! - The two searches share one set of generation-stamped marks and work on ranks, so that both sort plain
-//!   integers and nothing is cleared between calls.
+//! - The two searches share one set of generation-stamped marks and sort plain integers, and nothing is cleared
+//!   between calls.
+//! - Ranks have gaps: a node may come with the rank that its neighbours expect, so that its edges cost nothing.
 //! - Edges leave in the reverse order of their arrival, as a solver that backtracks removes them. The ranks
 //!   stay: an order of a graph is an order of each of its subgraphs.
 //! - An edge that would close a cycle is not added. A second search then finds the path that explains it with
 //!   the fewest edges that are not [`ALWAYS`] there: that is what a conflict clause pays for.
 //!
-//! Invariant: every edge goes from a lower to a higher rank, and `at` is the inverse of `rank`.
+//! Invariant: every edge goes from a lower to a higher rank, and no two nodes have the same.
 //!
-//! Complexity: an edge that agrees with the present order costs O(1), so number the nodes in the order you
+//! Complexity: an edge that agrees with the present order costs O(1), so rank the nodes in the order you
 //! expect. Any other costs O(m + d log d) for the d nodes, with m edges, that lie between its ends in rank and
 //! are after its head or before its tail. Removing an edge costs O(1). Exact: nothing is missed.
 
@@ -45,8 +46,8 @@ pub struct Acyclic {
     graph: Graph,
     /// Node to rank.
     rank: Vec<u32>,
-    /// Rank to node.
-    at: Vec<u32>,
+    /// Above all ranks.
+    next: u32,
     seen: Vec<u32>,
     generation: u32,
     scratch: Scratch,
@@ -58,12 +59,17 @@ pub struct Acyclic {
 struct Scratch {
     /// Nodes to visit.
     stack: Vec<u32>,
-    /// Ranks after the head of the new edge.
-    after: Vec<u32>,
-    /// Ranks before its tail.
-    before: Vec<u32>,
+    /// What is after the head of the new edge: rank in the high half, node in the low one.
+    after: Vec<u64>,
+    /// What is before its tail.
+    before: Vec<u64>,
     /// The nodes of both, in their new order.
     nodes: Vec<u32>,
+}
+
+/// A node that sorts by its rank.
+fn ranked(rank: u32, node: u32) -> u64 {
+    u64::from(rank) << 32 | u64::from(node)
 }
 
 impl Acyclic {
@@ -88,11 +94,16 @@ impl Acyclic {
 
     /// Adds a node, last in the order. Nodes stay when edges are undone.
     pub fn add_node(&mut self) -> u32 {
+        self.add_node_at(self.next)
+    }
+
+    /// Adds a node with a rank that no other node came with.
+    pub fn add_node_at(&mut self, rank: u32) -> u32 {
         let node =
             u32::try_from(self.rank.len()).ok().filter(|&node| node != u32::MAX).expect("too many nodes");
+        self.next = self.next.max(rank.checked_add(1).expect("ranks are less than the greatest number"));
         self.graph.add_node();
-        self.rank.push(node);
-        self.at.push(node);
+        self.rank.push(rank);
         self.seen.push(0);
         node
     }
@@ -138,18 +149,19 @@ impl Acyclic {
     }
 
     /// Every node, in an order that all edges agree with.
-    #[inline]
-    pub fn order(&self) -> &[u32] {
-        &self.at
+    pub fn order(&self) -> Vec<u32> {
+        let mut nodes: Vec<u32> = (0..self.nodes()).collect();
+        nodes.sort_unstable_by_key(|&node| self.rank(node));
+        nodes
     }
 
-    /// The place of `node` in the order.
+    /// What `node` has in the order: greater numbers come later.
     #[inline]
     pub fn rank(&self, node: u32) -> u32 {
         self.rank[node as usize]
     }
 
-    /// Collects the ranks below `high` after node `from`; stops and says so if it meets rank `high`.
+    /// Collects what is ranked below `high` after node `from`; stops and says so if it meets rank `high`.
     fn search_after(&mut self, from: u32, high: u32) -> bool {
         let generation = self.next_generation();
         let Scratch { stack, after, .. } = &mut self.scratch;
@@ -158,7 +170,7 @@ impl Acyclic {
         stack.push(from);
         self.seen[from as usize] = generation;
         while let Some(node) = stack.pop() {
-            after.push(self.rank[node as usize]);
+            after.push(ranked(self.rank[node as usize], node));
             for next in self.graph.successors(node) {
                 let rank = self.rank[next as usize];
                 if rank == high {
@@ -173,7 +185,7 @@ impl Acyclic {
         false
     }
 
-    /// Collects the ranks above `low` before node `from`.
+    /// Collects what is ranked above `low` before node `from`.
     fn search_before(&mut self, from: u32, low: u32) {
         let generation = self.next_generation();
         let Scratch { stack, before, .. } = &mut self.scratch;
@@ -181,7 +193,7 @@ impl Acyclic {
         stack.push(from);
         self.seen[from as usize] = generation;
         while let Some(node) = stack.pop() {
-            before.push(self.rank[node as usize]);
+            before.push(ranked(self.rank[node as usize], node));
             for next in self.graph.predecessors(node) {
                 if self.rank[next as usize] > low && self.seen[next as usize] != generation {
                     self.seen[next as usize] = generation;
@@ -191,13 +203,13 @@ impl Acyclic {
         }
     }
 
-    /// Deals the ranks that the searches collected out anew: first to what must be before, then to the rest.
+    /// Deals the ranks of what the searches collected out anew: first to what must be before, then to the rest.
     fn reorder(&mut self) {
         let Scratch { after, before, nodes, .. } = &mut self.scratch;
         after.sort_unstable();
         before.sort_unstable();
         nodes.clear();
-        nodes.extend(before.iter().chain(&*after).map(|&rank| self.at[rank as usize]));
+        nodes.extend(before.iter().chain(&*after).map(|&ranked| ranked as u32));
         let (mut early, mut late) = (before.iter().peekable(), after.iter().peekable());
         for &node in &*nodes {
             let from_early = match (early.peek(), late.peek()) {
@@ -205,9 +217,8 @@ impl Acyclic {
                 (early, _) => early.is_some(),
             };
             let next = if from_early { early.next() } else { late.next() };
-            let &rank = next.expect("as many ranks as nodes");
-            self.rank[node as usize] = rank;
-            self.at[rank as usize] = node;
+            let &ranked = next.expect("as many ranks as nodes");
+            self.rank[node as usize] = (ranked >> 32) as u32;
         }
         debug_assert!(nodes.iter().all(|&node| {
             let rank = |node: u32| self.rank[node as usize];

@@ -44,9 +44,9 @@ impl Twin {
     }
 
     fn check_order(&self, order: &Acyclic) {
-        for (rank, &node) in order.order().iter().enumerate() {
-            assert_eq!(order.rank(node) as usize, rank);
-        }
+        let nodes = order.order();
+        assert_eq!(nodes.len(), order.nodes() as usize);
+        assert!(nodes.is_sorted_by(|&a, &b| order.rank(a) < order.rank(b)));
         for edge in &self.0 {
             assert!(order.rank(edge.from) < order.rank(edge.to));
         }
@@ -55,7 +55,12 @@ impl Twin {
 
 fn run(seed: u64) -> Vec<u32> {
     let mut random = Random::new(seed);
-    let mut order = Acyclic::new(1 + random.below(14));
+    let mut order = Acyclic::default();
+    let mut free: Vec<u32> = Vec::new();
+    for node in 0..1 + random.below(14) {
+        order.add_node_at(3 * node);
+        free.push(3 * node + 1);
+    }
     let mut twin = Twin::default();
     let mut marks: Vec<Mark> = Vec::new();
     let undo_once_in = 3 + random.below(20);
@@ -79,7 +84,11 @@ fn run(seed: u64) -> Vec<u32> {
                 None => assert_eq!(twin.weight(nodes, u, v), None),
             }
         } else if random.once_in(25) {
-            order.add_node();
+            // Somewhere among the others, or last.
+            match free.pop() {
+                Some(rank) if random.once_in(2) => order.add_node_at(rank),
+                _ => order.add_node(),
+            };
         } else {
             let tag = if random.once_in(3) { ALWAYS } else { step };
             match order.add_edge(u, v, tag) {
@@ -93,7 +102,7 @@ fn run(seed: u64) -> Vec<u32> {
         assert_eq!(order.edges(), twin.0.len());
         twin.check_order(&order);
     }
-    order.order().to_vec()
+    order.order()
 }
 
 #[test]

@@ -47,8 +47,8 @@ impl Solver for BatsatSolver {
         literal
     }
 
-    fn node(&mut self) -> u32 {
-        self.theory.graph.add_node()
+    fn node(&mut self, place: u32) -> u32 {
+        self.theory.graph.add_node_at(place)
     }
 
     fn permanent_edge(&mut self, from: u32, to: u32) {

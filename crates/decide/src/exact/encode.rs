@@ -227,7 +227,8 @@ impl<'p, S: Solver> Encoding<'p, S> {
         if let Some(&node) = self.nodes[thread.index()].get(&position) {
             return node;
         }
-        let node = self.solver.node();
+        // Most edges agree with the observed order.
+        let node = self.solver.node(event.0);
         let nodes = &mut self.nodes[thread.index()];
         let before = nodes.range(..position).next_back().map(|(_, &node)| node);
         let after = nodes.range(position..).next().map(|(_, &node)| node);

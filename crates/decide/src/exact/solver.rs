@@ -56,8 +56,8 @@ pub(crate) trait Solver {
     fn variable(&mut self, phase: bool) -> Lit;
     /// A new variable that, when true, puts an edge into the graph.
     fn edge(&mut self, from: u32, to: u32, phase: bool) -> Lit;
-    /// A new node of the graph.
-    fn node(&mut self) -> u32;
+    /// A new node of the graph, at a place in the order that is expected and that no other has.
+    fn node(&mut self, place: u32) -> u32;
     /// An edge that is always there. It must not close a cycle with the others of its kind.
     fn permanent_edge(&mut self, from: u32, to: u32);
     /// One of these literals must be true.

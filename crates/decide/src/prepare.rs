@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use reweave_trace::{
     ConditionId, Dependences, EventId, Kind, Links, LockId, Model, Op, ProgramOrder, Space, ThreadId, Trace,
-    ValueId, VarId,
+    VarId,
 };
 
 /// How many events lie between two places where the open sections are kept.
@@ -221,23 +221,56 @@ impl<'t> Prepared<'t> {
     }
 
     /// What may stand in for the write that `read` observed, in the value models: writes of an equal value.
-    pub fn equal_writes(&self, read: EventId) -> Vec<Option<EventId>> {
-        let observed = self.links.observed(read);
-        let mut found = vec![observed];
-        let (Some(access), Some(value)) = (self.trace.op(read).access(), self.trace.values(read).read) else {
-            return found;
+    pub fn equal_writes(&self, read: EventId) -> EqualWrites {
+        let (access, value) = (self.trace.op(read).access(), self.trace.values(read).read);
+        let Some((access, value)) = access.zip(value) else {
+            return EqualWrites { read, earlier: 0, later: usize::MAX, initial: false };
         };
-        let equal = |value_of: Option<ValueId>| value_of == Some(value);
-        let writers = self.writers(access.variable).iter().copied();
-        found.extend(
-            writers
-                .filter(|&w| w != read && Some(w) != observed && equal(self.trace.values(w).written))
-                .map(Some),
-        );
-        if observed.is_some() && equal(self.links.initial_value(access.variable)) {
-            found.push(None);
+        let place = self.writers(access.variable).partition_point(|&write| write < read);
+        let has_observed = self.links.observed(read).is_some();
+        let initial = has_observed && self.links.initial_value(access.variable) == Some(value);
+        EqualWrites { read, earlier: place, later: place, initial }
+    }
+}
+
+/// Writes of the value that a read observed, but for the one that it observed; those close to the read in the trace come
+/// first.
+#[derive(Clone, Debug)]
+pub struct EqualWrites {
+    read: EventId,
+    /// How many writes to the variable before the read are still to be looked at, and which one from it on is next.
+    earlier: usize,
+    later: usize,
+    /// Whether the initial value is still to come.
+    initial: bool,
+}
+
+impl EqualWrites {
+    /// The next one, none standing for the initial value.
+    pub fn next(&mut self, prepared: &Prepared<'_>) -> Option<Option<EventId>> {
+        let (trace, read) = (prepared.trace, self.read);
+        let writers = trace.op(read).access().map(|access| prepared.writers(access.variable));
+        let writers = writers.unwrap_or_default();
+        let observed = prepared.links.observed(read);
+        loop {
+            let before = self.earlier.checked_sub(1).and_then(|place| writers.get(place)).copied();
+            let after = writers.get(self.later).copied();
+            let write = match (before, after) {
+                (Some(before), after) if after.is_none_or(|after| read.0 - before.0 <= after.0 - read.0) => {
+                    self.earlier -= 1;
+                    before
+                }
+                (_, Some(after)) => {
+                    self.later += 1;
+                    after
+                }
+                _ => return std::mem::take(&mut self.initial).then_some(None),
+            };
+            let is_other = write != read && Some(write) != observed;
+            if is_other && trace.values(write).written == trace.values(read).read {
+                return Some(Some(write));
+            }
         }
-        found
     }
 }
 

@@ -334,7 +334,11 @@ impl<'a, 'p, S: Solver> Audit<'a, 'p, S> {
         let read = point.event();
         debug_assert_ne!(self.code.prepared.trace.kind(read), Kind::Wait);
         let seen = self.seen_by(read);
-        for (write, observes) in self.code.chosen_writes(point) {
+        let chosen = self.code.chosen_writes(point);
+        if chosen.is_empty() {
+            self.code.offer_more(point, Vec::new());
+        }
+        for (write, observes) in chosen {
             match seen {
                 Some(seen) if Some(seen) == write => {
                     for by in self.taints.get(&seen).cloned().unwrap_or_default() {

@@ -18,7 +18,7 @@ use hashbrown::{HashMap, HashSet};
 use reweave_trace::{EventId, Kind, LockId, Model, Op, ThreadId};
 
 use super::solver::{Lit, Solver};
-use crate::prepare::{Prepared, Section};
+use crate::prepare::{EqualWrites, Prepared, Section};
 use crate::verdict::Demand;
 
 /// A place in a schedule where an event's conditions are looked at: where it runs, or at the end, when it is next.
@@ -57,6 +57,15 @@ pub(super) struct Rule {
     pub(super) demand: Demand,
 }
 
+/// What a read may observe. Writes of an equal value can be many: a few are offered at first, and more where the solver asks
+/// for them.
+struct Offer {
+    /// Writes, with the literals that they are observed.
+    writes: Vec<(Option<EventId>, Lit)>,
+    /// The literal that something else is observed, the next of what that may be, and where the others come from.
+    rest: Option<(Lit, Option<EventId>, EqualWrites)>,
+}
+
 /// The literals and clauses so far.
 pub(super) struct Encoding<'p, S> {
     pub(super) prepared: &'p Prepared<'p>,
@@ -73,7 +82,7 @@ pub(super) struct Encoding<'p, S> {
     pub(super) permanent: Vec<(EventId, EventId)>,
     always: HashSet<(EventId, EventId)>,
     cleans: HashMap<Point, Lit>,
-    observes: HashMap<(Point, Option<EventId>), Lit>,
+    offers: HashMap<Point, Offer>,
     nexts: HashMap<EventId, Lit>,
     /// What holds by construction: program order.
     pub(super) structure: Vec<Vec<Lit>>,
@@ -95,7 +104,7 @@ impl<'p, S: Solver> Encoding<'p, S> {
             permanent: Vec::new(),
             always: HashSet::new(),
             cleans: HashMap::new(),
-            observes: HashMap::new(),
+            offers: HashMap::new(),
             nexts: HashMap::new(),
             structure: Vec::new(),
             rules: Vec::new(),
@@ -287,21 +296,43 @@ impl<'p, S: Solver> Encoding<'p, S> {
             return literal;
         }
         let observed = self.prepared.links.observed(read);
-        let writes = if self.model.by_value() { self.prepared.equal_writes(read) } else { vec![observed] };
-        if let [only] = writes[..] {
-            self.observes.insert((point, only), literal);
-            self.observed_comes_first(literal, point, only);
+        let mut others = self.prepared.equal_writes(read);
+        let Some(next) = others.next(self.prepared).filter(|_| self.model.by_value()) else {
+            self.offers.insert(point, Offer { writes: vec![(observed, literal)], rest: None });
+            self.observed_comes_first(literal, point, observed);
             return literal;
-        }
-        let mut choice = vec![Term::Lit(!literal)];
-        for write in writes {
-            let observes = self.solver.variable(write == observed);
-            self.observes.insert((point, write), observes);
-            self.observed_comes_first(observes, point, write);
-            choice.push(observes.into());
-        }
-        self.rule(&choice, Demand::Observes { read, write: observed });
+        };
+        let observes = self.solver.variable(true);
+        self.observed_comes_first(observes, point, observed);
+        let rest = Some((literal, next, others));
+        self.offers.insert(point, Offer { writes: vec![(observed, observes)], rest });
+        self.offer_more(point, vec![observes.into()]);
         literal
+    }
+
+    /// Adds as much again to what the read at `point` may observe: where something else is observed, it is one of these, or
+    /// `also`, or yet something else.
+    pub(super) fn offer_more(&mut self, point: Point, mut also: Vec<Term>) {
+        let Some(mut offer) = self.offers.remove(&point) else { return };
+        if let Some((asked, next, mut others)) = offer.rest.take() {
+            also.push(Term::Lit(!asked));
+            let (mut next, mut left) = (Some(next), offer.writes.len());
+            while let Some(write) = next.filter(|_| left > 0) {
+                let observes = self.solver.variable(false);
+                offer.writes.push((write, observes));
+                self.observed_comes_first(observes, point, write);
+                also.push(observes.into());
+                (next, left) = (others.next(self.prepared), left - 1);
+            }
+            if let Some(next) = next {
+                let more = self.solver.variable(false);
+                also.push(more.into());
+                offer.rest = Some((more, next, others));
+            }
+            let read = point.event();
+            self.rule(&also, Demand::Observes { read, write: self.prepared.links.observed(read) });
+        }
+        self.offers.insert(point, offer);
     }
 
     fn observed_comes_first(&mut self, observes: Lit, point: Point, write: Option<EventId>) {
@@ -313,13 +344,11 @@ impl<'p, S: Solver> Encoding<'p, S> {
         self.rule(&[(!observes).into(), before], demand);
     }
 
-    /// The writes that the assignment found last has the read at `point` observe, with their literals.
+    /// The writes that the assignment found last has the read at `point` observe, with their literals; none where it asks for
+    /// something that was not offered.
     pub(super) fn chosen_writes(&self, point: Point) -> Vec<(Option<EventId>, Lit)> {
-        let read = point.event();
-        let observed = self.prepared.links.observed(read);
-        let writes = if self.model.by_value() { self.prepared.equal_writes(read) } else { vec![observed] };
-        let literal = |write| self.observes.get(&(point, write)).map(|&literal| (write, literal));
-        writes.into_iter().filter_map(literal).filter(|&(_, literal)| self.solver.value(literal)).collect()
+        let offered = self.offers.get(&point).map_or(&[][..], |offer| &offer.writes);
+        offered.iter().copied().filter(|&(_, literal)| self.solver.value(literal)).collect()
     }
 
     /// Two sections that exclude each other: if both are entered, one is left before the other is entered.

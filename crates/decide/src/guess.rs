@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 
 use hashbrown::HashMap;
 use reweave_order::chain::{Inserted, Node};
-use reweave_trace::{EventId, LockId, Op, ThreadId};
+use reweave_trace::{EventId, LockId, Op, ThreadId, VarId};
 
 use crate::closure::Order;
 use crate::limits::Meter;
@@ -43,40 +43,67 @@ pub(crate) fn causally_precede(
 ) -> Result<bool, Reason> {
     let mut changed = false;
     for sections in order.sections_by_lock() {
-        for (place, first) in sections.iter().enumerate() {
-            for second in &sections[place + 1..] {
-                meter.spend(1)?;
-                let Some(release) = first.release.filter(|_| first.excludes(second)) else { continue };
+        let mut met = Met::default();
+        for section in &sections {
+            let earlier = met.enter(prepared, section);
+            meter.spend(1 + earlier.len())?;
+            for first in earlier {
+                let Some(release) = first.release.filter(|_| first.excludes(section)) else { continue };
                 let (Some(from), Some(to)) =
-                    (order.node(prepared, release), order.node(prepared, second.acquire))
+                    (order.node(prepared, release), order.node(prepared, section.acquire))
                 else {
                     continue;
                 };
-                if conflict(prepared, first, second, meter)? {
-                    changed |= order.chains.insert(from, to, &mut Vec::new()) == Inserted::New;
-                }
+                changed |= order.chains.insert(from, to, &mut Vec::new()) == Inserted::New;
             }
         }
     }
     Ok(changed)
 }
 
-/// Whether two sections have accesses that conflict.
-fn conflict(
-    prepared: &Prepared<'_>,
-    a: &Section,
-    b: &Section,
-    meter: &mut Meter<'_>,
-) -> Result<bool, Reason> {
-    let accesses = |section: &Section| -> Vec<EventId> {
+/// What sections of one lock have accessed so far. A section conflicts with those that accessed a variable since it was last
+/// written, and with the one that wrote it; with earlier ones it is ordered through these.
+#[derive(Default)]
+struct Met {
+    variables: HashMap<VarId, Sections>,
+}
+
+#[derive(Default)]
+struct Sections {
+    wrote: Option<Section>,
+    since: Vec<Section>,
+}
+
+impl Met {
+    /// Takes note of the next section, and tells which earlier ones it conflicts with.
+    fn enter(&mut self, prepared: &Prepared<'_>, section: &Section) -> Vec<Section> {
         let events = prepared.order.of(section.thread);
         let start = prepared.position(section.acquire) as usize;
         let inside = events[start..].iter().copied().take_while(|&e| section.release.is_none_or(|r| e < r));
-        inside.take(SECTION_LIMIT).filter(|&e| prepared.trace.op(e).access().is_some()).collect()
-    };
-    let (ours, theirs) = (accesses(a), accesses(b));
-    meter.spend(ours.len() * theirs.len())?;
-    Ok(ours.into_iter().any(|x| theirs.iter().any(|&y| prepared.trace.conflict(x, y))))
+        let mut earlier = Vec::new();
+        for event in inside.take(SECTION_LIMIT) {
+            let Some(access) = prepared.trace.op(event).access() else { continue };
+            self.access(section, access.variable, access.writes, &mut earlier);
+            // Whoever makes or ends an object writes all of it.
+            for object in prepared.trace.objects().around(access.variable) {
+                self.access(section, object, false, &mut earlier);
+            }
+        }
+        earlier.sort_unstable_by_key(|first| first.acquire);
+        earlier.dedup_by_key(|first| first.acquire);
+        earlier
+    }
+
+    fn access(&mut self, section: &Section, variable: VarId, writes: bool, earlier: &mut Vec<Section>) {
+        let known = self.variables.entry(variable).or_default();
+        earlier.extend(known.wrote);
+        if writes {
+            earlier.append(&mut known.since);
+            known.wrote = Some(*section);
+        } else if known.since.last().is_none_or(|last| last.acquire != section.acquire) {
+            known.since.push(*section);
+        }
+    }
 }
 
 struct Run<'a> {

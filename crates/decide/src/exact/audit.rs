@@ -336,7 +336,7 @@ impl<'a, 'p, S: Solver> Audit<'a, 'p, S> {
         let seen = self.seen_by(read);
         let chosen = self.code.chosen_writes(point);
         if chosen.is_empty() {
-            self.code.offer_more(point, Vec::new());
+            self.code.offer_more(point);
         }
         for (write, observes) in chosen {
             match seen {

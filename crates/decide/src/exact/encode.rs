@@ -15,10 +15,11 @@
 use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
-use reweave_trace::{EventId, Kind, LockId, Model, Op, ThreadId};
+use reweave_trace::{EventId, LockId, Model, Op, ThreadId};
 
+use super::observe::Offer;
 use super::solver::{Lit, Solver};
-use crate::prepare::{EqualWrites, Prepared, Section};
+use crate::prepare::{Prepared, Section};
 use crate::verdict::Demand;
 
 /// A place in a schedule where an event's conditions are looked at: where it runs, or at the end, when it is next.
@@ -57,15 +58,6 @@ pub(super) struct Rule {
     pub(super) demand: Demand,
 }
 
-/// What a read may observe. Writes of an equal value can be many: a few are offered at first, and more where the solver asks
-/// for them.
-struct Offer {
-    /// Writes, with the literals that they are observed.
-    writes: Vec<(Option<EventId>, Lit)>,
-    /// The literal that something else is observed, the next of what that may be, and where the others come from.
-    rest: Option<(Lit, Option<EventId>, EqualWrites)>,
-}
-
 /// The literals and clauses so far.
 pub(super) struct Encoding<'p, S> {
     pub(super) prepared: &'p Prepared<'p>,
@@ -81,8 +73,8 @@ pub(super) struct Encoding<'p, S> {
     /// Edges between threads that are always there: forks and joins.
     pub(super) permanent: Vec<(EventId, EventId)>,
     always: HashSet<(EventId, EventId)>,
-    cleans: HashMap<Point, Lit>,
-    offers: HashMap<Point, Offer>,
+    pub(super) cleans: HashMap<Point, Lit>,
+    pub(super) offers: HashMap<Point, Offer>,
     nexts: HashMap<EventId, Lit>,
     /// What holds by construction: program order.
     pub(super) structure: Vec<Vec<Lit>>,
@@ -277,78 +269,6 @@ impl<'p, S: Solver> Encoding<'p, S> {
             self.rule(&[(!literal).into(), runs.into()], Demand::Fork { event, fork });
         }
         literal
-    }
-
-    /// Whether the assignment found last asks for the read at `point` to be clean.
-    pub(super) fn must_be_clean(&self, point: Point) -> bool {
-        self.cleans.get(&point).is_some_and(|&literal| self.solver.value(literal))
-    }
-
-    /// The literal that the read, update or wait at `point` is clean.
-    pub(super) fn clean(&mut self, point: Point) -> Lit {
-        if let Some(&literal) = self.cleans.get(&point) {
-            return literal;
-        }
-        let literal = self.solver.variable(false);
-        self.cleans.insert(point, literal);
-        let read = point.event();
-        if self.prepared.trace.kind(read) == Kind::Wait {
-            return literal;
-        }
-        let observed = self.prepared.links.observed(read);
-        let mut others = self.prepared.equal_writes(read);
-        let Some(next) = others.next(self.prepared).filter(|_| self.model.by_value()) else {
-            self.offers.insert(point, Offer { writes: vec![(observed, literal)], rest: None });
-            self.observed_comes_first(literal, point, observed);
-            return literal;
-        };
-        let observes = self.solver.variable(true);
-        self.observed_comes_first(observes, point, observed);
-        let rest = Some((literal, next, others));
-        self.offers.insert(point, Offer { writes: vec![(observed, observes)], rest });
-        self.offer_more(point, vec![observes.into()]);
-        literal
-    }
-
-    /// Adds as much again to what the read at `point` may observe: where something else is observed, it is one of these, or
-    /// `also`, or yet something else.
-    pub(super) fn offer_more(&mut self, point: Point, mut also: Vec<Term>) {
-        let Some(mut offer) = self.offers.remove(&point) else { return };
-        if let Some((asked, next, mut others)) = offer.rest.take() {
-            also.push(Term::Lit(!asked));
-            let (mut next, mut left) = (Some(next), offer.writes.len());
-            while let Some(write) = next.filter(|_| left > 0) {
-                let observes = self.solver.variable(false);
-                offer.writes.push((write, observes));
-                self.observed_comes_first(observes, point, write);
-                also.push(observes.into());
-                (next, left) = (others.next(self.prepared), left - 1);
-            }
-            if let Some(next) = next {
-                let more = self.solver.variable(false);
-                also.push(more.into());
-                offer.rest = Some((more, next, others));
-            }
-            let read = point.event();
-            self.rule(&also, Demand::Observes { read, write: self.prepared.links.observed(read) });
-        }
-        self.offers.insert(point, offer);
-    }
-
-    fn observed_comes_first(&mut self, observes: Lit, point: Point, write: Option<EventId>) {
-        let Some(event) = write else { return };
-        let demand = Demand::Observes { read: point.event(), write };
-        let runs = self.runs(event);
-        self.rule(&[(!observes).into(), runs.into()], demand);
-        let before = self.before(Point::Run(event), point);
-        self.rule(&[(!observes).into(), before], demand);
-    }
-
-    /// The writes that the assignment found last has the read at `point` observe, with their literals; none where it asks for
-    /// something that was not offered.
-    pub(super) fn chosen_writes(&self, point: Point) -> Vec<(Option<EventId>, Lit)> {
-        let offered = self.offers.get(&point).map_or(&[][..], |offer| &offer.writes);
-        offered.iter().copied().filter(|&(_, literal)| self.solver.value(literal)).collect()
     }
 
     /// Two sections that exclude each other: if both are entered, one is left before the other is entered.

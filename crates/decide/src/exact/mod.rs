@@ -21,6 +21,7 @@ mod cadical;
 mod encode;
 mod explain;
 mod linear;
+mod observe;
 mod solver;
 
 use reweave_trace::{EventId, Kind, Model, Op, ThreadId};

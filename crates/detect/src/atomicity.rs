@@ -95,6 +95,10 @@ pub(crate) fn candidates(
         }
     });
     every.finish(&search, groups);
+    if groups.stopped() {
+        // It has very many parts, and whoever stopped the run is waiting.
+        std::mem::forget(pairs);
+    }
 }
 
 impl Search<'_> {

@@ -9,8 +9,12 @@ use reweave_trace::{ConditionId, Dependences, EventId, Kind, LockId, Model, Op, 
 
 use super::encode::{Encoding, Point, Term};
 use super::solver::Solver;
+use crate::Limits;
 use crate::prepare::Section;
 use crate::verdict::Demand;
+
+/// How many events are looked at between two looks at the clock.
+const LOOK: usize = 1 << 8;
 
 /// The state of a schedule that is being audited.
 pub(super) struct Audit<'a, 'p, S> {
@@ -68,15 +72,19 @@ impl<'a, 'p, S: Solver> Audit<'a, 'p, S> {
         }
     }
 
-    /// Runs the schedule after the prefix, then looks at the events that should be next; says whether all is well.
-    pub(super) fn run(mut self, schedule: &[EventId], next: &[EventId]) -> bool {
-        for &event in schedule {
-            self.step(event);
+    /// Runs the schedule after the prefix, then looks at the events that should be next; says whether all is well, or nothing
+    /// where it was stopped on the way.
+    pub(super) fn run(mut self, schedule: &[EventId], next: &[EventId], limits: &Limits) -> Option<bool> {
+        for events in schedule.chunks(LOOK) {
+            if limits.stopped() {
+                return None;
+            }
+            events.iter().for_each(|&event| self.step(event));
         }
         for &event in next {
             self.conditions(Point::Next(event));
         }
-        !self.broken
+        Some(!self.broken)
     }
 
     fn step(&mut self, event: EventId) {

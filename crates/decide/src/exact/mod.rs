@@ -53,6 +53,14 @@ enum Searched {
     Nothing(Reason),
 }
 
+/// What a proposal of the solver came to.
+enum Round {
+    Schedule(Vec<EventId>),
+    /// It breaks rules, which are clauses now.
+    Broken,
+    Stopped,
+}
+
 /// The exact stage for one trace and model; what it learns on one query helps with the next.
 pub(crate) struct Exact<'p> {
     code: Encoding<'p, DefaultSolver>,
@@ -119,8 +127,10 @@ impl<'p> Exact<'p> {
                 Outcome::Stopped => return Searched::Nothing(Reason::Work),
             }
             let known = self.code.size();
-            if let Some(schedule) = self.round(goal, prefix, window) {
-                return Searched::Schedule(Witness { prefix, tail: schedule });
+            match self.round(goal, prefix, window, limits) {
+                Round::Schedule(tail) => return Searched::Schedule(Witness { prefix, tail }),
+                Round::Stopped => return Searched::Nothing(Reason::Stopped),
+                Round::Broken => {}
             }
             if self.code.size() == known {
                 debug_assert!(
@@ -135,7 +145,7 @@ impl<'p> Exact<'p> {
     }
 
     /// One proposal of the solver: a schedule that breaks nothing, or new clauses.
-    fn round(&mut self, goal: &Goal, prefix: u32, window: Option<Lit>) -> Option<Vec<EventId>> {
+    fn round(&mut self, goal: &Goal, prefix: u32, window: Option<Lit>, limits: &Limits) -> Round {
         let mut edges = self.code.permanent.clone();
         let chosen = self.code.edge_list.iter().filter(|&&(_, _, literal)| self.code.solver.value(literal));
         let chosen: Vec<(EventId, EventId, Lit)> = chosen.copied().collect();
@@ -152,15 +162,16 @@ impl<'p> Exact<'p> {
             edges.push((from, to));
         }
         if !fits {
-            return None;
+            return Round::Broken;
         }
         let pairs: Vec<(EventId, EventId)> = goal.adjacent.iter().map(|&(a, b, _)| (a, b)).collect();
         let demands = Demands { prefix, cuts: &cuts, edges: &edges, adjacent: &pairs };
         let schedule = linearise(self.code.prepared, &demands);
         self.audited += schedule.len() as u64 + 1;
-        let runs = Audit::new(&mut self.code, prefix).run(&schedule, &goal.next);
+        let audit = Audit::new(&mut self.code, prefix);
+        let Some(runs) = audit.run(&schedule, &goal.next, limits) else { return Round::Stopped };
         let together = self.audit_adjacent(goal, &schedule);
-        (runs && together).then_some(schedule)
+        if runs && together { Round::Schedule(schedule) } else { Round::Broken }
     }
 
     fn cut(&self, thread: ThreadId, prefix: u32) -> u32 {

@@ -96,8 +96,8 @@ pub(crate) fn candidates(
     });
     every.finish(&search, groups);
     if groups.stopped() {
-        // It has very many parts, and whoever stopped the run is waiting.
-        std::mem::forget(pairs);
+        // They have very many parts, and whoever stopped the run is waiting.
+        std::mem::forget((of, pairs));
     }
 }
 

@@ -78,7 +78,7 @@ impl Search<'_> {
         let (prepared, must, options) = (self.decider.prepared(), self.decider.must(), self.options);
         let limit = (!options.all).then_some(options.tries.max(1) as usize);
         let mut groups = Groups::new(prepared.trace, limit, options.stop.clone());
-        for kind in &options.kinds {
+        for kind in options.kinds.iter().take_while(|_| !options.stop.load(Ordering::Relaxed)) {
             match kind {
                 Kind::Race => races::candidates(prepared, must, variables, &mut groups),
                 Kind::Deadlock => deadlocks::candidates(prepared, must, &mut groups),

@@ -282,17 +282,27 @@ pub(crate) fn fix_addresses() -> bool {
         && call(PERSONALITY, (before | ADDR_NO_RANDOMIZE) as usize, 0, 0) >= 0
 }
 
-/// Executes the program anew, under the name that it was executed by: the kernel calls its process by that.
+/// Executes the program anew, where possible under the name that it was executed by: the kernel calls its process by that.
 pub(crate) fn execute_again(arguments: usize, environment: usize) {
     const AT_EXECFN: usize = 31;
     unsafe extern "C" {
         fn getauxval(kind: usize) -> usize;
     }
+    let itself = c"/proc/self/exe".as_ptr() as usize;
     // SAFETY: tells what the kernel left for the program.
     let name = unsafe { getauxval(AT_EXECFN) };
-    if name != 0 {
+    // Another file has that name where the program is the interpreter of a script.
+    if name != 0 && identity(name).is_some_and(|file| Some(file) == identity(itself)) {
         call(EXECVE, name, arguments, environment);
     }
-    // It is not there any more.
-    call(EXECVE, c"/proc/self/exe".as_ptr() as usize, arguments, environment);
+    call(EXECVE, itself, arguments, environment);
+}
+
+/// What tells the file of a name, which ends in a zero, from all others.
+fn identity(name: usize) -> Option<[u64; 2]> {
+    const STAT: usize = 4;
+    // The device and the number of the file come first.
+    let mut about = [0u64; 18];
+    let found = call(STAT, name, &raw mut about as usize, 0) == 0;
+    found.then(|| [about[0], about[1]])
 }

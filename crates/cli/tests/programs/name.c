@@ -1,4 +1,4 @@
-// What the kernel calls this process, and what the program was called by.
+// What the kernel calls this process, and what the program was called with.
 #include <stdio.h>
 
 int main(int argc, char **argv) {
@@ -6,6 +6,7 @@ int main(int argc, char **argv) {
     FILE *file = fopen("/proc/self/comm", "r");
     if (file == NULL || fgets(name, sizeof name, file) == NULL) return 1;
     fclose(file);
-    printf("%s%s\n", name, argv[0]);
-    return argc != 1;
+    printf("%s", name);
+    for (int i = 0; i < argc; i++) printf("%s\n", argv[i]);
+    return 0;
 }

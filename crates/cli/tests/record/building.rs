@@ -143,3 +143,17 @@ fn a_script_may_start_a_program_that_can_be_recorded() {
     assert_eq!(ran.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&ran.stderr).contains("nothing was recorded"));
 }
+
+#[test]
+fn a_program_may_be_the_interpreter_of_a_script() {
+    let program = compile(crate::common::GCC, "name.c", &["-O1"]);
+    let script = program.folder.path().join("script");
+    fs::write(&script, format!("#!{} -x\n", program.path.display())).unwrap();
+    assert!(Command::new("chmod").arg("+x").arg(&script).status().unwrap().success());
+    let trace = program.folder.path().join("s.rw");
+    let ran = reweave().args(["record", "-q", "-o"]).args([&trace, &script]).arg("one").output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout);
+    let arguments: Vec<&str> = said.lines().skip(1).collect();
+    assert_eq!(arguments, [program.path.to_str().unwrap(), "-x", script.to_str().unwrap(), "one"]);
+    assert!(trace.exists());
+}

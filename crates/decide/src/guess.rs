@@ -43,9 +43,9 @@ pub(crate) fn causally_precede(
 ) -> Result<bool, Reason> {
     let mut changed = false;
     for sections in order.sections_by_lock() {
-        let mut met = Met::default();
+        let mut accessed = Accessed::default();
         for section in &sections {
-            let earlier = met.enter(prepared, section);
+            let earlier = accessed.enter(prepared, section);
             meter.spend(1 + earlier.len())?;
             for first in earlier {
                 let Some(release) = first.release.filter(|_| first.excludes(section)) else { continue };
@@ -64,7 +64,7 @@ pub(crate) fn causally_precede(
 /// What sections of one lock have accessed so far. A section conflicts with those that accessed a variable since it was last
 /// written, and with the one that wrote it; with earlier ones it is ordered through these.
 #[derive(Default)]
-struct Met {
+struct Accessed {
     variables: HashMap<VarId, Sections>,
 }
 
@@ -74,7 +74,7 @@ struct Sections {
     since: Vec<Section>,
 }
 
-impl Met {
+impl Accessed {
     /// Takes note of the next section, and tells which earlier ones it conflicts with.
     fn enter(&mut self, prepared: &Prepared<'_>, section: &Section) -> Vec<Section> {
         let events = prepared.order.of(section.thread);

@@ -221,7 +221,7 @@ impl<'t> Prepared<'t> {
     }
 
     /// What may stand in for the write that `read` observed, in the value models: writes of an equal value.
-    pub fn equal_writes(&self, read: EventId) -> EqualWrites {
+    pub(crate) fn equal_writes(&self, read: EventId) -> EqualWrites {
         let (access, value) = (self.trace.op(read).access(), self.trace.values(read).read);
         let Some((access, value)) = access.zip(value) else {
             return EqualWrites { read, earlier: 0, later: usize::MAX, initial: false };
@@ -236,7 +236,7 @@ impl<'t> Prepared<'t> {
 /// Writes of the value that a read observed, but for the one that it observed; those close to the read in the trace come
 /// first.
 #[derive(Clone, Debug)]
-pub struct EqualWrites {
+pub(crate) struct EqualWrites {
     read: EventId,
     /// How many writes to the variable before the read are still to be looked at, and which one from it on is next.
     earlier: usize,
@@ -247,7 +247,7 @@ pub struct EqualWrites {
 
 impl EqualWrites {
     /// The next one, none standing for the initial value.
-    pub fn next(&mut self, prepared: &Prepared<'_>) -> Option<Option<EventId>> {
+    pub(crate) fn next(&mut self, prepared: &Prepared<'_>) -> Option<Option<EventId>> {
         let (trace, read) = (prepared.trace, self.read);
         let writers = trace.op(read).access().map(|access| prepared.writers(access.variable));
         let writers = writers.unwrap_or_default();
@@ -371,3 +371,6 @@ fn disturbed_wait(trace: &Trace, links: &Links) -> Option<EventId> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests;

@@ -95,9 +95,18 @@ pub(crate) fn candidates(
         }
     });
     every.finish(&search, groups);
-    if groups.stopped() {
-        // They have very many parts, and whoever stopped the run is waiting.
-        std::mem::forget((of, pairs));
+    clear_up(of, pairs);
+}
+
+/// How many variables and pairs of them are cleared up at once.
+const FEW: usize = 1 << 12;
+
+/// Drops what the search needed. Where it is much, that takes seconds, and somebody else does it: the candidates are waiting,
+/// or whoever stopped the run.
+fn clear_up(of: HashMap<VarId, OneVariable>, pairs: Two) {
+    if of.len() + pairs.len() > FEW {
+        // Without a thread it is done here.
+        let _ = std::thread::Builder::new().spawn(move || drop((of, pairs)));
     }
 }
 

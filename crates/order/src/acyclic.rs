@@ -97,11 +97,12 @@ impl Acyclic {
         self.add_node_at(self.next)
     }
 
-    /// Adds a node with a rank that no other node came with.
+    /// Adds a node with a rank that no other node came with, less than the greatest number.
     pub fn add_node_at(&mut self, rank: u32) -> u32 {
         let node =
             u32::try_from(self.rank.len()).ok().filter(|&node| node != u32::MAX).expect("too many nodes");
-        self.next = self.next.max(rank.checked_add(1).expect("ranks are less than the greatest number"));
+        debug_assert!(rank < u32::MAX, "there is a rank above all");
+        self.next = self.next.max(rank.saturating_add(1));
         self.graph.add_node();
         self.rank.push(rank);
         self.seen.push(0);

@@ -7,6 +7,7 @@ const READ: usize = 0;
 const WRITE: usize = 1;
 const OPEN: usize = 2;
 const CLOSE: usize = 3;
+const STAT: usize = 4;
 const FSTAT: usize = 5;
 const POLL: usize = 7;
 const MMAP: usize = 9;
@@ -169,10 +170,14 @@ pub(crate) fn write(file: i32, mut bytes: &[u8]) -> Result<(), i32> {
 
 /// The inode of an open file and what kind of file it is.
 pub(crate) fn kind_of_file(file: i32) -> Option<(u64, u32)> {
-    // The kernel's structure has 144 bytes; the mode is the lower half of the fourth word.
-    let mut about = [0u64; 18];
-    let result = call(FSTAT, file as usize, &raw mut about as usize, 0);
-    (result == 0).then_some((about[1], about[3] as u32))
+    // The mode is the lower half of the fourth word.
+    about(FSTAT, file as usize).map(|about| (about[1], about[3] as u32))
+}
+
+/// What the kernel tells of a file, in its own structure.
+fn about(number: usize, of: usize) -> Option<[u64; 18]> {
+    let mut about = [0; 18];
+    (call(number, of, &raw mut about as usize, 0) == 0).then_some(about)
 }
 
 /// Whether a call on `file` would return at once; `events` as in `poll`.
@@ -189,10 +194,7 @@ pub(crate) fn ready(file: i32, events: i16) -> bool {
 
 /// What kind of file it is, and who may use it.
 pub(crate) fn mode(file: i32) -> Option<u32> {
-    let mut about = [0u64; 18];
-    let there = call(FSTAT, file as usize, &raw mut about as usize, 0) == 0;
-    // The mode is the fourth word.
-    there.then_some(about[3] as u32)
+    kind_of_file(file).map(|(_, mode)| mode)
 }
 
 /// Sleeps while `word` is `value`, but not longer than `nanos`; whether the time was up.
@@ -300,9 +302,6 @@ pub(crate) fn execute_again(arguments: usize, environment: usize) {
 
 /// What tells the file of a name, which ends in a zero, from all others.
 fn identity(name: usize) -> Option<[u64; 2]> {
-    const STAT: usize = 4;
     // The device and the number of the file come first.
-    let mut about = [0u64; 18];
-    let found = call(STAT, name, &raw mut about as usize, 0) == 0;
-    found.then(|| [about[0], about[1]])
+    about(STAT, name).map(|about| [about[0], about[1]])
 }

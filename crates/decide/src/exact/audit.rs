@@ -13,7 +13,7 @@ use crate::Limits;
 use crate::prepare::Section;
 use crate::verdict::Demand;
 
-/// How many events are looked at between two looks at the clock.
+/// How many events are audited between two looks at whether to stop: each may become many clauses.
 const LOOK: usize = 1 << 8;
 
 /// The state of a schedule that is being audited.

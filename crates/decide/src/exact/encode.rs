@@ -6,6 +6,7 @@
 //! | *before* a b | a comes before b in the schedule: an edge of the solver's graph |
 //! | *clean* r | the read r is clean |
 //! | *observes* r w | r observes w (in the value models, one of several that would do) |
+//! | *otherwise* r | r observes something that has no such literal yet: see [`observe`](super::observe) |
 //! | *next* c | after the schedule, c may run |
 //!
 //! Every clause has a negated literal other than an edge, so that the empty schedule satisfies them all: clauses

@@ -160,6 +160,11 @@ impl Two {
         Two { company, pairs: HashMap::new(), passed_over: HashMap::new() }
     }
 
+    /// How many pairs of variables there are.
+    pub(super) fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
     /// Runs the next access to a shared variable.
     pub(super) fn access(
         &mut self,

@@ -77,8 +77,9 @@ macro_rules! quick {
                 "je 6f",
                 "mov r10, [r10]",
                 "7:",
-                "mov qword ptr [rax + 16], 0",
+                // In this order: a signal between the two finds the write pending.
                 "mov [r9 + 16], r10",
+                "mov qword ptr [rax + 16], 0",
                 "jmp 1b",
                 "4:",
                 "movzx r10d, byte ptr [r10]",

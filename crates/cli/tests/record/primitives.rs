@@ -194,6 +194,19 @@ fn signals() {
 }
 
 #[test]
+fn signals_after_every_instruction_of_a_hook() {
+    check("everywhere.c", &["-O1"], |lines| {
+        let mut writes = std::collections::BTreeMap::new();
+        for line in lines.iter().filter(|line| line.op == "w" && !line.target.ends_with("seen")) {
+            *writes.entry(line.target.as_str()).or_insert(0) += 1;
+        }
+        let handled = writes.remove("global handled").unwrap_or(0);
+        assert!(handled > 50 && writes.len() == 4, "{writes:?}");
+        assert!(writes.values().all(|count| *count == handled + 1), "each once: {writes:?}");
+    });
+}
+
+#[test]
 fn children_and_programs_that_they_become() {
     check("fork.c", &["-O1"], |lines| assert_eq!(count(lines, "fork"), 2, "only the parent is recorded"));
 }

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use reweave_format::SharedWords;
 use reweave_wire::ring::{RING_MAGIC, SLOT_BYTES, SLOTS_AT, Slot, field, kind, state};
 
 use crate::block::{BLOCK_HEAD, BLOCK_SLOTS, RAW_MAGIC, RawWriter, head};
@@ -16,7 +15,7 @@ use crate::spool::Spool;
 
 mod ring;
 
-use ring::make_ring;
+use ring::Ring;
 
 /// Slots in the ring: a few megabytes, which stay in the cache that the cores share.
 const CAPACITY: usize = 1 << 18;
@@ -51,8 +50,7 @@ pub enum Taken {
 
 /// The ring of a program under way, and the raw recording that it becomes.
 pub struct Drain {
-    ring: SharedWords,
-    ring_path: PathBuf,
+    ring: Ring,
     spool: Spool,
     sites: Sites,
     /// Blocks, and how far they are handed over. The one that begins at `start` is being filled.
@@ -92,7 +90,7 @@ impl Drain {
     /// Makes a ring, and starts a raw recording at `raw`.
     pub fn create(raw: &Path, max_events: u64, max_bytes: u64) -> io::Result<Drain> {
         let mut file = File::create_new(raw)?;
-        let (ring, ring_path) = make_ring(raw)?;
+        let ring = Ring::make(raw)?;
         let mut stopped = None;
         if let Err(error) = file.write_all(&RAW_MAGIC) {
             stopped = Some(Stop::Failed(error));
@@ -100,7 +98,6 @@ impl Drain {
         let mut spool = Spool::new(file, RAW_MAGIC.len() as u64);
         let drain = Drain {
             ring,
-            ring_path,
             buffer: spool.buffer(),
             spool,
             sites: Sites::default(),
@@ -135,7 +132,7 @@ impl Drain {
 
     /// Where the program finds the ring.
     pub fn ring(&self) -> &Path {
-        &self.ring_path
+        &self.ring.path
     }
 
     /// Takes nothing: the program runs as if nobody listened.
@@ -165,7 +162,7 @@ impl Drain {
 
     fn field(&self, at: usize) -> &AtomicU64 {
         static NOTHING: AtomicU64 = AtomicU64::new(0);
-        self.ring.words().get(at / 8).unwrap_or(&NOTHING)
+        self.ring.words.words().get(at / 8).unwrap_or(&NOTHING)
     }
 
     /// Takes out what was published, up to a block's worth.
@@ -202,7 +199,7 @@ impl Drain {
 
     fn encode(&mut self, start: usize, count: usize) {
         let first = SLOTS_AT / 8 + start * SLOT_WORDS;
-        let words = self.ring.words().get(first..first + count * SLOT_WORDS).unwrap_or_default();
+        let words = self.ring.words.words().get(first..first + count * SLOT_WORDS).unwrap_or_default();
         let mut slots = words.as_chunks::<SLOT_WORDS>().0;
         if self.events_left < count as u64 {
             let mut left = self.events_left;
@@ -384,13 +381,6 @@ impl Drain {
         if let Err(error) = self.cut() {
             self.stopped = Some(Stop::Failed(error));
         }
-    }
-}
-
-impl Drop for Drain {
-    fn drop(&mut self) {
-        // A file in memory that nobody needs any more; if it is gone already, so much the better.
-        let _ = std::fs::remove_file(&self.ring_path);
     }
 }
 

@@ -212,3 +212,21 @@ fn however_much_a_program_writes_that_is_no_slot_the_rest_comes_out() {
     let expected: Vec<Slot> = (0..800).map(|number| access(1_000 * number)).collect();
     assert_eq!(slots(&raw(&folder)), expected);
 }
+
+#[test]
+fn rings_that_were_left_behind_are_removed_and_others_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = Drain::create(&raw(&folder), u64::MAX, u64::MAX).unwrap();
+    let left = first.ring().with_file_name(format!("reweave-{}-left.ring", std::process::id()));
+    let other = left.with_extension("other");
+    for path in [&left, &other] {
+        std::fs::write(path, "ring").unwrap();
+    }
+    let second = Drain::create(&folder.path().join("second"), u64::MAX, u64::MAX).unwrap();
+    assert!(first.ring().exists() && second.ring().exists() && other.exists());
+    assert!(!left.exists(), "its recorder was killed");
+    let path = first.ring().to_owned();
+    drop(first);
+    assert!(!path.exists());
+    std::fs::remove_file(other).unwrap();
+}

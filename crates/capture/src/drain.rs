@@ -89,13 +89,13 @@ impl Last {
 impl Drain {
     /// Makes a ring, and starts a raw recording at `raw`.
     pub fn create(raw: &Path, max_events: u64, max_bytes: u64) -> io::Result<Drain> {
-        let mut file = File::create_new(raw)?;
+        let mut file = new_file(raw)?;
         let ring = Ring::make(raw)?;
         let mut stopped = None;
         if let Err(error) = file.write_all(&RAW_MAGIC) {
             stopped = Some(Stop::Failed(error));
         }
-        let mut spool = Spool::new(file, RAW_MAGIC.len() as u64);
+        let mut spool = Spool::new(file, if stopped.is_none() { RAW_MAGIC.len() as u64 } else { 0 })?;
         let drain = Drain {
             ring,
             buffer: spool.buffer(),
@@ -299,14 +299,14 @@ impl Drain {
         self.spool.finish();
         let Some(last) = &mut self.last else { return Ok(()) };
         std::fs::rename(&last.raw, last.older_path())?;
-        let mut file = File::create_new(&last.raw)?;
+        let mut file = new_file(&last.raw)?;
         file.write_all(&RAW_MAGIC)?;
         let slots = last.state.slots();
         let mut writer = RawWriter::new(&mut file);
         slots.iter().try_for_each(|&slot| writer.put(slot))?;
         self.sites = writer.end()?;
         let written = file.stream_position()?;
-        self.spool.turn_to(file, written);
+        self.spool.turn_to(file, written)?;
         (last.older, last.events, last.before) = (last.events, 0, slots.len());
         Ok(())
     }
@@ -382,6 +382,11 @@ impl Drain {
             self.stopped = Some(Stop::Failed(error));
         }
     }
+}
+
+/// A new file that can be read as well as written.
+fn new_file(path: &Path) -> io::Result<File> {
+    File::options().read(true).write(true).create_new(true).open(path)
 }
 
 fn read(slot: &[AtomicU64; SLOT_WORDS]) -> Slot {

@@ -1,11 +1,12 @@
 //! What was recorded, on its way to the disk: written in time that nobody else needs.
 //!
-//! Bytes are handed over in large buffers. A thread of the lowest priority writes them, so that neither the program nor the
-//! encoding waits for the operating system while there is something to do. What it has not come to stays in memory, up
-//! to a bound; from there on, and at the end, whoever waits writes himself.
+//! Bytes are handed over in large buffers. A thread of its own writes them, so that neither the program nor the encoding
+//! waits for the operating system while there is something to do. What it has not come to stays in memory, up to a bound;
+//! from there on, and at the end, whoever waits writes himself.
 //!
 //! The operating system's cache is passed by where the disk keeps pace: filling the cache takes a processor that the program
-//! or the encoding could use. Such writes begin and end at multiples of a page, in memory and in the file.
+//! or the encoding could use. Such writes begin and end at multiples of a page, in memory and in the file. Where the file
+//! system cannot do that, the thread has the lowest priority.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -16,6 +17,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 
@@ -25,7 +27,8 @@ pub(crate) const BUFFER: usize = 4 << 20;
 const BUFFERS: usize = 16;
 /// So much is written at a time: whoever waits for the file waits no longer.
 const STEP: usize = 1 << 21;
-/// Where more buffers wait, the disk does not keep pace, and the cache takes them.
+/// A disk that takes longer for it does not keep pace where more than a few buffers wait: then the cache takes them.
+const SLOW: Duration = Duration::from_millis(20);
 const FEW: usize = BUFFERS / 2;
 /// What passes by the cache begins at multiples of this.
 const PAGE: usize = 4096;
@@ -70,8 +73,9 @@ struct Stage {
     at: u64,
     filled: usize,
     bytes: Vec<u8>,
-    /// Whether writes to the file can pass by the cache, as far as it is known.
+    /// Whether writes to the file can pass by the cache, as far as it is known, and how long the last took that did.
     can_pass: bool,
+    took: Duration,
 }
 
 impl Stage {
@@ -82,6 +86,7 @@ impl Stage {
             filled: (written % PAGE as u64) as usize,
             bytes: vec![0; STEP + PAGE],
             can_pass: true,
+            took: Duration::ZERO,
         };
         let (at, filled) = (stage.at, stage.filled);
         file.read_exact_at(stage.room().get_mut(..filled).unwrap_or_default(), at)?;
@@ -108,7 +113,7 @@ impl Stage {
 
     /// Writes what is there, and where it is full goes on behind it. A full one passes by the cache if it may and can.
     fn write(&mut self, file: &File, may_pass: bool) -> io::Result<()> {
-        let (at, filled) = (self.at, self.filled);
+        let (at, filled, start) = (self.at, self.filled, Instant::now());
         if filled < STEP || !may_pass || !self.can_pass {
             pass_by(file, false)?;
             file.write_all_at(self.room().get(..filled).unwrap_or_default(), at)?;
@@ -119,6 +124,8 @@ impl Stage {
             }
             self.can_pass = false;
             return self.write(file, may_pass);
+        } else {
+            self.took = start.elapsed();
         }
         if filled == STEP {
             (self.at, self.filled) = (at + STEP as u64, 0);
@@ -155,8 +162,6 @@ impl Spool {
         let writer = Arc::clone(&shared);
         // Without a thread, whoever waits writes everything.
         let _ = thread::Builder::new().name("writer".to_owned()).spawn(move || {
-            // Of the calling thread only, on Linux.
-            let _ = rustix::process::setpriority_process(None, 19);
             writer.write_what_comes();
         });
         Ok(Spool { shared, made: 0 })
@@ -221,6 +226,10 @@ impl Shared {
             }
             drop(waiting);
             while self.step() {}
+            if !lock(&self.out).stage.can_pass {
+                // Of the calling thread only, on Linux.
+                let _ = rustix::process::setpriority_process(None, 19);
+            }
         }
     }
 
@@ -229,7 +238,7 @@ impl Shared {
         let mut out = lock(&self.out);
         let mut waiting = lock(&self.waiting);
         let next = out.piece.take().or_else(|| waiting.pieces.pop_front());
-        let keeps_pace = waiting.pieces.len() <= FEW;
+        let keeps_pace = waiting.pieces.len() <= FEW || out.stage.took < SLOW;
         drop(waiting);
         let Some(mut piece) = next else { return false };
         piece.rest.start += out.stage.take(piece.bytes.get(piece.rest.clone()).unwrap_or_default());

@@ -151,7 +151,7 @@ extern "C" fn time_is_up(_signal: i32, _info: usize, _context: usize) {
 }
 
 /// A hook that a signal interrupted before its slot counted begins anew when the handler returns: the handler appends
-/// slots of its own.
+/// slots of its own. So does one that read what may not be read, once the handler has mended that.
 fn rewind(context: usize) {
     const RIP: usize = 168;
     if context == 0 {
@@ -182,9 +182,7 @@ fn call_handler(signal: i32, info: usize, context: usize) {
 /// Stands before every handler of the program.
 extern "C" fn handles(signal: i32, info: usize, context: usize) {
     let Some(me) = thread::current() else { return call_handler(signal, info, context) };
-    if !FAULTS.contains(&signal) {
-        rewind(context);
-    }
+    rewind(context);
     if me.closed.load(Relaxed) == 0 {
         return handle(me, signal, info, context);
     }

@@ -164,6 +164,14 @@ fn blocks_of_the_heap() {
 }
 
 #[test]
+fn memory_that_is_protected_and_mapped_elsewhere() {
+    check("memory.c", &["-O1"], |lines| {
+        let faults = lines.iter().filter(|line| line.op == "w" && line.target == "global faults");
+        assert_eq!(faults.count(), 75);
+    });
+}
+
+#[test]
 fn two_hundred_threads_and_every_way_to_end_and_to_wait() {
     check("threads.c", &["-O1"], |lines| {
         assert_eq!((count(lines, "fork"), count(lines, "join")), (208, 205));

@@ -42,7 +42,7 @@ pub(crate) fn run() -> Result<()> {
 fn front_costs(bench: &Bench, front: &str, compiled: Duration, base: Duration) -> Result<()> {
     let (program, time) = timed(|| bench.build_ours(front))?;
     said(&format!("reweave cc --reweave-front={front}"), time, compiled);
-    bench.ours(base, &program, "random")?;
+    bench.ours(base, &program)?;
     bench.predicted()?;
     println!();
     Ok(())

@@ -2,7 +2,8 @@
 //!
 //! The program is pbzip2 with bzip2 compiled in, from Debian's source packages where they can be had; else a small one of
 //! the same shape. Times are from the program's start to its end, told by a script around it, so what comes after, such as
-//! making the trace, is told apart. What is not installed is left out, and that is said.
+//! making the trace, is told apart. All are run one after another, several times over: a machine may be slow for a while, and
+//! then it is for all of them. What is not installed is left out, and that is said.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 /// How often each is run; the shortest counts.
-const RUNS: usize = 3;
+const RUNS: usize = 5;
 /// How much pbzip2 compresses.
 const INPUT_BYTES: usize = 1_000_000;
 
@@ -49,14 +50,75 @@ pub(crate) fn prepare() -> Result<Option<Bench>> {
 pub(crate) fn run() -> Result<()> {
     let Some(bench) = prepare()? else { return Ok(()) };
     let native = bench.build("native", "gcc", "g++", &[])?;
-    let base = bench.measure(&bench.command(&[], &native))?;
-    println!("  {:<34} {:>8.3} s", "native", base.as_secs_f64());
-    bench.others(base, &native)?;
-    let ours = bench.build_ours("tsan")?;
-    for policy in ["random", "free"] {
-        bench.ours(base, &ours, policy)?;
+    let mut others = vec![("native", bench.command(&[], &native), Duration::MAX)];
+    match bench.build("libtsan", "gcc", "g++", &["-fsanitize=thread"]) {
+        Ok(program) => {
+            others.push(("ThreadSanitizer, reports off", bench.command(&[], &program), Duration::MAX));
+        }
+        Err(error) => println!("  ThreadSanitizer is not there: {error:#}"),
+    }
+    if Command::new("valgrind").arg("--version").output().is_ok() {
+        let wrapper = ["valgrind", "--tool=helgrind", "--log-file=/dev/null", "--history-level=none"];
+        others.push(("Helgrind, without history", bench.command(&wrapper, &native), Duration::MAX));
+    } else {
+        println!("  Helgrind is not there: valgrind is not installed");
+    }
+    let program = bench.build_ours("tsan")?;
+    let mut ours = ["random", "free"].map(|policy| Recorded::new(&program, policy));
+    for _ in 0..RUNS {
+        for (_, words, best) in &mut others {
+            *best = bench.once(words)?.min(*best);
+        }
+        for recorded in &mut ours {
+            bench.record(recorded)?;
+        }
+    }
+    let base = others.first().map_or(Duration::MAX, |(.., best)| *best);
+    for (what, _, best) in others {
+        row(what, best, base);
+    }
+    for recorded in &ours {
+        recorded.print(base);
     }
     Ok(())
+}
+
+/// Recordings of a program under a policy: the one in which it ran the shortest.
+pub(crate) struct Recorded<'p> {
+    program: &'p Path,
+    policy: &'static str,
+    best: Duration,
+    whole: Duration,
+    bytes: u64,
+    said: String,
+}
+
+impl Recorded<'_> {
+    pub(crate) fn new<'p>(program: &'p Path, policy: &'static str) -> Recorded<'p> {
+        Recorded { program, policy, best: Duration::MAX, whole: Duration::MAX, bytes: 0, said: String::new() }
+    }
+
+    pub(crate) fn print(&self, base: Duration) {
+        let Recorded { policy, best, whole, said, .. } = self;
+        row(&format!("reweave record --policy {policy}"), *best, base);
+        let numbers: Vec<u64> = said
+            .split(|character: char| !character.is_ascii_digit() && character != ',')
+            .filter_map(|number| number.replace(',', "").parse().ok())
+            .collect();
+        let count = |before: &str| -> Option<u64> {
+            let (front, _) = said.split_once(before)?;
+            front.rsplit(' ').next()?.replace(',', "").parse().ok()
+        };
+        let recorded = count(" events as recorded").or(numbers.iter().copied().max()).unwrap_or(1).max(1);
+        let written = count(" events of ").unwrap_or(1).max(1);
+        println!(
+            "    {recorded} events recorded, {:.1} ns each; {written} in the trace, {:.2} bytes each; trace ready {:.2} s \
+             after the end",
+            best.as_nanos() as f64 / recorded as f64,
+            self.bytes as f64 / written as f64,
+            (*whole - *best.min(whole)).as_secs_f64(),
+        );
+    }
 }
 
 fn checked(command: &mut Command) -> Result<Output> {
@@ -219,69 +281,42 @@ impl Bench {
         words
     }
 
+    /// How long a command takes, at its best.
     pub(crate) fn measure(&self, words: &[String]) -> Result<Duration> {
-        let mut best = Duration::MAX;
-        for _ in 0..RUNS {
-            let (program, arguments) = words.split_first().context("no command")?;
-            checked(Command::new(program).args(arguments).env("TSAN_OPTIONS", "report_bugs=0"))?;
-            best = best.min(self.time()?);
-        }
-        Ok(best)
+        (0..RUNS).try_fold(Duration::MAX, |best, _| Ok(self.once(words)?.min(best)))
+    }
+
+    fn once(&self, words: &[String]) -> Result<Duration> {
+        let (program, arguments) = words.split_first().context("no command")?;
+        checked(Command::new(program).args(arguments).env("TSAN_OPTIONS", "report_bugs=0"))?;
+        self.time()
     }
 
     fn time(&self) -> Result<Duration> {
         Ok(Duration::from_nanos(fs::read_to_string(self.folder.join("time"))?.trim().parse()?))
     }
 
-    fn others(&self, base: Duration, native: &Path) -> Result<()> {
-        match self.build("tsan", "gcc", "g++", &["-fsanitize=thread"]) {
-            Ok(program) => {
-                row("ThreadSanitizer, reports off", self.measure(&self.command(&[], &program))?, base)
-            }
-            Err(error) => println!("  ThreadSanitizer is not there: {error:#}"),
+    fn record(&self, recorded: &mut Recorded<'_>) -> Result<()> {
+        let (trace, start) = (self.folder.join("trace.rw"), Instant::now());
+        let mut command = Command::new(&self.reweave);
+        command.args(["record", "--seed", "1", "--policy", recorded.policy, "-o"]).arg(&trace).arg("--");
+        let ran = checked(command.args(self.command(&[], recorded.program)))?;
+        let time = self.time()?;
+        if time < recorded.best {
+            (recorded.best, recorded.whole) = (time, start.elapsed());
+            recorded.bytes = fs::metadata(&trace)?.len();
+            recorded.said = String::from_utf8_lossy(&ran.stderr).into_owned();
         }
-        if Command::new("valgrind").arg("--version").output().is_err() {
-            println!("  Helgrind is not there: valgrind is not installed");
-            return Ok(());
-        }
-        let wrapper = ["valgrind", "--tool=helgrind", "--log-file=/dev/null", "--history-level=none"];
-        row("Helgrind, without history", self.measure(&self.command(&wrapper, native))?, base);
         Ok(())
     }
 
-    pub(crate) fn ours(&self, base: Duration, program: &Path, policy: &str) -> Result<()> {
-        let trace = self.folder.join("trace.rw");
-        let (mut best, mut whole, mut said) = (Duration::MAX, Duration::MAX, String::new());
+    /// Records a program several times, and says what that took.
+    pub(crate) fn ours(&self, base: Duration, program: &Path) -> Result<()> {
+        let mut recorded = Recorded::new(program, "random");
         for _ in 0..RUNS {
-            let start = Instant::now();
-            let mut command = Command::new(&self.reweave);
-            command.args(["record", "--seed", "1", "--policy", policy, "-o"]).arg(&trace).arg("--");
-            let ran = checked(command.args(self.command(&[], program)))?;
-            let time = self.time()?;
-            if time < best {
-                (best, whole) = (time, start.elapsed());
-                said = String::from_utf8_lossy(&ran.stderr).into_owned();
-            }
+            self.record(&mut recorded)?;
         }
-        row(&format!("reweave record --policy {policy}"), best, base);
-        let numbers: Vec<u64> = said
-            .split(|character: char| !character.is_ascii_digit() && character != ',')
-            .filter_map(|number| number.replace(',', "").parse().ok())
-            .collect();
-        let count = |before: &str| -> Option<u64> {
-            let (front, _) = said.split_once(before)?;
-            front.rsplit(' ').next()?.replace(',', "").parse().ok()
-        };
-        let recorded = count(" events as recorded").or(numbers.iter().copied().max()).unwrap_or(1).max(1);
-        let written = count(" events of ").unwrap_or(1).max(1);
-        let bytes = fs::metadata(&trace)?.len();
-        println!(
-            "    {recorded} events recorded, {:.1} ns each; {written} in the trace, {:.2} bytes each; trace ready {:.2} s \
-             after the end",
-            best.as_nanos() as f64 / recorded as f64,
-            bytes as f64 / written as f64,
-            (whole - best.min(whole)).as_secs_f64(),
-        );
+        recorded.print(base);
         Ok(())
     }
 }

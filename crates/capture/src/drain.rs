@@ -162,7 +162,7 @@ impl Drain {
 
     fn field(&self, at: usize) -> &AtomicU64 {
         static NOTHING: AtomicU64 = AtomicU64::new(0);
-        self.ring.words.words().get(at / 8).unwrap_or(&NOTHING)
+        self.ring.memory.words().get(at / 8).unwrap_or(&NOTHING)
     }
 
     /// Takes out what was published, up to a block's worth.
@@ -199,7 +199,7 @@ impl Drain {
 
     fn encode(&mut self, start: usize, count: usize) {
         let first = SLOTS_AT / 8 + start * SLOT_WORDS;
-        let words = self.ring.words.words().get(first..first + count * SLOT_WORDS).unwrap_or_default();
+        let words = self.ring.memory.words().get(first..first + count * SLOT_WORDS).unwrap_or_default();
         let mut slots = words.as_chunks::<SLOT_WORDS>().0;
         if self.events_left < count as u64 {
             let mut left = self.events_left;

@@ -1,4 +1,4 @@
-//! What was recorded, on its way to the disk: written in time that nobody else needs.
+//! What was recorded, on its way to the disk: written beside all else, with as little of a processor as can be.
 //!
 //! Bytes are handed over in large buffers. A thread of its own writes them, so that neither the program nor the encoding
 //! waits for the operating system while there is something to do. What it has not come to stays in memory, up to a bound;

@@ -16,7 +16,7 @@ const SUFFIX: &str = ".ring";
 
 /// A ring in a file, which goes when this does.
 pub(super) struct Ring {
-    pub(super) words: SharedWords,
+    pub(super) memory: SharedWords,
     pub(super) path: PathBuf,
     /// Locked for as long as it is used: a file that can be locked was left behind by a recorder that was killed.
     _file: File,
@@ -54,7 +54,7 @@ impl Ring {
         let written = (0..(SLOTS_AT + CAPACITY * SLOT_BYTES).div_ceil(zeroes.len()))
             .try_for_each(|_| file.write_all(&zeroes));
         match written.and_then(|()| SharedWords::map(&file)) {
-            Ok(words) => Ok(Ring { words, path: path.to_owned(), _file: file }),
+            Ok(memory) => Ok(Ring { memory, path: path.to_owned(), _file: file }),
             Err(error) => {
                 let _ = fs::remove_file(path);
                 Err(error)
@@ -75,7 +75,11 @@ fn clear_up(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let is_ring = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
-        if is_ring && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+        // It stays locked until it is gone: else its recorder, if there is one after all, would find it as it made it.
+        if is_ring
+            && let Ok(file) = File::open(entry.path())
+            && file.try_lock().is_ok()
+        {
             let _ = fs::remove_file(entry.path());
         }
     }

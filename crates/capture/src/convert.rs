@@ -14,14 +14,11 @@ use crate::Error;
 use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::names::Namer;
-use crate::raw::{self, RawEvent, Target};
+use crate::raw::{self, Pair, RawEvent, Target};
 use crate::rewrite::{Rewriter, lifetimes};
 use crate::sieve::Sieve;
 use crate::steps::StepWriter;
 use crate::word::{Part, only_part, parts};
-
-/// Two announcements further apart in the code do not belong to one copy.
-const CLOSE: u64 = 48;
 
 /// What became of a recording.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -53,12 +50,11 @@ pub struct Recording<'p> {
     summary: Summary,
 }
 
-/// Of which two calls is known whether the code between them does anything.
-type Known = RefCell<HashMap<(u64, u64), bool>>;
+/// Of which two calls is known whether the first one's write comes after the second.
+type Known = RefCell<HashMap<Pair, bool>>;
 
-fn copies(modules: &Modules, known: &Known, first: u64, second: u64) -> bool {
-    second.wrapping_sub(first) <= CLOSE
-        && *known.borrow_mut().entry((first, second)).or_insert_with(|| modules.only_prepares(first, second))
+fn copies(modules: &Modules, known: &Known, pair: Pair) -> bool {
+    *known.borrow_mut().entry(pair).or_insert_with(|| modules.only_prepares(pair))
 }
 
 impl<'p> Recording<'p> {
@@ -69,7 +65,7 @@ impl<'p> Recording<'p> {
         let mut memory = Memory::new();
         let (modules, known) = (Rc::new(Modules::new(maps)), Known::default());
         let mut synchronises: HashMap<u64, u64> = HashMap::new();
-        let whole = raw::read(path, &|first, second| copies(&modules, &known, first, second), |event| {
+        let whole = raw::read(path, &|pair| copies(&modules, &known, pair), |event| {
             match event.target {
                 Target::Bytes { at, length } => touch(&mut memory, event, at, length),
                 Target::Sync { .. } | Target::StandIn { .. } => {
@@ -98,7 +94,7 @@ impl<'p> Recording<'p> {
     /// and its site.
     pub fn write_ways(&self, out: &mut dyn Write) -> Result<(), Error> {
         let mut namer = Namer::new(Rc::clone(&self.modules));
-        let copies = |first: u64, second: u64| copies(&self.modules, &self.known, first, second);
+        let copies = |pair| copies(&self.modules, &self.known, pair);
         raw::read(self.path, &copies, |event| {
             if event.op == wire::Op::Branch {
                 let site = namer.site(event.code)?;
@@ -145,9 +141,7 @@ impl<'p> Recording<'p> {
         }
         // The first way through asked all that this one asks.
         let known = known.into_inner();
-        let copies = |first: u64, second: u64| {
-            second.wrapping_sub(first) <= CLOSE && known.get(&(first, second)).is_some_and(|&copies| copies)
-        };
+        let copies = |pair| known.get(&pair).is_some_and(|&copies| copies);
         sieve.run(path, &copies, |passed| rewriter.event(passed))?;
         rewriter.finish_steps().map_err(|source| Error::Io { path: path.to_owned(), source })?;
         rewriter.writer.finish()?;

@@ -10,6 +10,7 @@ use object::{Object, ObjectKind, ObjectSegment, ObjectSymbol, SymbolKind};
 
 use crate::binary::Binary;
 use crate::place::{Frame, Place, demangled, short, variable_name};
+use crate::raw::Pair;
 use crate::seen::Functions;
 use crate::steps::{ModuleFile, NO_BUILD, build_of};
 
@@ -164,19 +165,19 @@ impl Modules {
         place
     }
 
-    /// Whether the code between two calls, from the return of the first to that of the second, does nothing but prepare
-    /// the second; not where that code is in no file.
-    pub(crate) fn only_prepares(&self, first: u64, second: u64) -> bool {
+    /// Whether the code between two calls, from the return of the first to that of the second, leaves the first one's write
+    /// undone; not where that code is in no file.
+    pub(crate) fn only_prepares(&self, Pair { first, second, bytes }: Pair) -> bool {
         let Some(module) = self.module(first) else { return false };
         let (start, length) = (first.wrapping_sub(module.bias), second.wrapping_sub(first));
         module
             .code
             .iter()
-            .find_map(|(at, bytes)| {
+            .find_map(|(at, code)| {
                 let from = usize::try_from(start.checked_sub(*at)?).ok()?;
-                bytes.get(from..from.checked_add(usize::try_from(length).ok()?)?)
+                code.get(from..from.checked_add(usize::try_from(length).ok()?)?)
             })
-            .is_some_and(reweave_wire::only_prepares)
+            .is_some_and(|code| reweave_wire::only_prepares(code, usize::from(bytes)))
     }
 
     /// Whether the call that returns to `code` is in a function that was compiled from Rust and tells nothing.

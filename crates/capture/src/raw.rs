@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use reweave_wire::ring::{BYTES_IN_TURN, CALL_BITS, PART_OF_CALL, Slot, kind};
-use reweave_wire::{Op, Space};
+use reweave_wire::{MAX_BETWEEN, Op, Space};
 
 use crate::block::{BLOCK_HEAD, RAW_MAGIC, sum};
 use crate::coder::{MAX_BYTES, Sites};
@@ -82,11 +82,19 @@ pub(crate) struct Whole {
     pub(crate) threads: u32,
 }
 
-/// Reads a recording and gives `each` its events in order. `copies` says of the addresses after two calls whether the
-/// program did nothing but prepare the second one in between.
+/// Two calls right after each other that told of a write and a read of as many bytes: the addresses after them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Pair {
+    pub(crate) first: u64,
+    pub(crate) second: u64,
+    pub(crate) bytes: u8,
+}
+
+/// Reads a recording and gives `each` its events in order. `copies` says of two calls whether the program had not written yet
+/// when it read.
 pub(crate) fn read(
     path: &Path,
-    copies: &dyn Fn(u64, u64) -> bool,
+    copies: &dyn Fn(Pair) -> bool,
     mut each: impl FnMut(&RawEvent) -> Result<(), Error>,
 ) -> Result<Whole, Error> {
     let mut reader = Reader { thread: 0, threads: 0, waiting: NOTHING, holds: Holds::Nothing, copies };
@@ -185,7 +193,7 @@ struct Reader<'c> {
     /// An event that the next slot may belong to, if there is one.
     waiting: RawEvent,
     holds: Holds,
-    copies: &'c dyn Fn(u64, u64) -> bool,
+    copies: &'c dyn Fn(Pair) -> bool,
 }
 
 impl Reader<'_> {
@@ -234,10 +242,12 @@ impl Reader<'_> {
         event: &RawEvent,
         each: &mut impl FnMut(&RawEvent) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        let pair = Pair { first: self.waiting.code, second: event.code, bytes: length(event) };
         if self.holds == Holds::Write
             && event.op == Op::Read
-            && length(event) == length(&self.waiting)
-            && (self.copies)(self.waiting.code, event.code)
+            && pair.bytes == length(&self.waiting)
+            && pair.second.wrapping_sub(pair.first) <= MAX_BETWEEN as u64
+            && (self.copies)(pair)
         {
             each(event)?;
             self.waiting.written = event.read;

@@ -13,7 +13,7 @@ use reweave_wire::Op;
 
 use crate::Error;
 use crate::memory::SharedWords;
-use crate::raw::{self, RawEvent, Target};
+use crate::raw::{self, Pair, RawEvent, Target};
 use crate::word::{only_part, parts};
 
 /// How many events are passed on at once, and how many times so many may wait.
@@ -50,13 +50,13 @@ impl Sieve {
     pub(crate) fn run(
         mut self,
         path: &Path,
-        copies: &(dyn Fn(u64, u64) -> bool + Sync),
+        copies: &(dyn Fn(Pair) -> bool + Sync),
         mut each: impl FnMut(&Passed) -> Result<(), Error>,
     ) -> Result<(), Error> {
         thread::scope(|scope| {
             let (send, batches) = mpsc::sync_channel(BATCHES);
             let reader = scope.spawn(move || {
-                raw::read(path, &|first, second| copies(first, second), |event| self.event(event, &send))?;
+                raw::read(path, &|pair| copies(pair), |event| self.event(event, &send))?;
                 // Whoever does not listen any more has an error of its own.
                 let _ = send.send(self.batch);
                 Ok(())

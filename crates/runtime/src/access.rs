@@ -4,7 +4,7 @@
 //! written is known at the thread's next hook, so a write waits as [`Pending`] until then, and nothing is recorded in
 //! between. gcc tells of a structure's copy as a write and then a read, both before it copies: see [`copies`].
 
-use reweave_wire::{Op, only_prepares};
+use reweave_wire::{MAX_BETWEEN, Op, only_prepares};
 
 use crate::forced::PART;
 use crate::policy::Step;
@@ -87,7 +87,7 @@ impl Inside {
             (None, Some(slot)) => (usize::from(slot.kind() & 15), slot.code() as usize),
             (None, None) => return false,
         };
-        bytes == length && copies(first, code)
+        bytes == length && copies(first, code, length)
     }
 }
 
@@ -124,17 +124,17 @@ pub(crate) fn write(at: usize, length: usize, code: usize) {
     inside.me.pending.set(Some(Pending { at, length, code }));
 }
 
-/// Whether no instruction between the two calls, from the return of the first to the second one's, can store to
-/// memory: then what the first one told of has not happened yet.
+/// Whether no instruction between the two calls, from the return of the first to the second one's, can be the write of
+/// so many bytes that the first one told of.
 #[cold]
-fn copies(first: usize, second: usize) -> bool {
+fn copies(first: usize, second: usize, bytes: usize) -> bool {
     let length = second.wrapping_sub(first);
-    if length > 48 {
+    if length > MAX_BETWEEN {
         return false;
     }
     // SAFETY: both are addresses of code that called us, in one function and close to each other.
     let code = unsafe { core::slice::from_raw_parts(first as *const u8, length) };
-    only_prepares(code)
+    only_prepares(code, bytes)
 }
 
 #[cfg(test)]

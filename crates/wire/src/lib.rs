@@ -39,7 +39,7 @@ pub use chunk::{
     HEADER_BYTES, MAGIC, VERSION,
 };
 pub use context::{ContextReader, ContextTable, ContextWriter};
-pub use copies::only_prepares;
+pub use copies::{MAX_BETWEEN, only_prepares};
 pub use crc::{Crc, crc};
 pub use decode::{Block, Columns, Decoder};
 pub use encode::{Batch, Closed, Encoder, Event, Full};

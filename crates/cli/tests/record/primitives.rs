@@ -66,6 +66,17 @@ fn copies_of_every_small_size() {
 }
 
 #[test]
+fn structures_that_are_moved() {
+    for flags in [&["-O0"][..], &["-O1"], &["-O2"], &["-O3"]] {
+        check("structures.c", flags, |lines| {
+            for name in ["global nodes", "global ranges", "global bigs", "global to"] {
+                assert!(lines.iter().any(|line| line.op == "w" && line.target.starts_with(name)), "{name}");
+            }
+        });
+    }
+}
+
+#[test]
 fn atomics_of_every_width() {
     check("atomics.c", &["-O1"], |lines| {
         for variable in ["a", "b", "c", "d", "turn", "flag"] {

@@ -45,6 +45,7 @@ macro_rules! quick {
                     concat!(stringify!($alias), ":"),
                 )*
                 concat!(stringify!($name), ":"),
+                concat!("reweave_", stringify!($slow), ":"),
                 "mov rax, qword ptr fs:[reweave_log@tpoff]",
                 "mov rdx, [rax]",
                 "cmp rdx, [rax + 8]",
@@ -125,6 +126,44 @@ quick! {
         "0x1800000000000000", "lea r9, [rdx + 3]\nmov [rax + 16], r9", write_8;
 }
 
+/// Hooks of any size, which go on as those of one size where that is a power of two: gcc tells so of small structures, and of
+/// what is read through `memcpy`.
+macro_rules! ranges {
+    ($($name:ident: $slow:ident, $one:literal $two:literal $four:literal $eight:literal;)*) => {
+        #[cfg(not(test))]
+        core::arch::global_asm!(
+            ".section reweave_hooks,\"ax\",@progbits",
+            $(
+                ".balign 256",
+                concat!(".weak ", stringify!($name)),
+                concat!(".type ", stringify!($name), ",@function"),
+                concat!(stringify!($name), ":"),
+                "cmp rsi, 8",
+                concat!("je ", $eight),
+                "cmp rsi, 4",
+                concat!("je ", $four),
+                "cmp rsi, 2",
+                concat!("je ", $two),
+                "cmp rsi, 1",
+                concat!("je ", $one),
+                "mov rdx, [rsp]",
+                concat!("jmp {", stringify!($slow), "}"),
+                concat!(".size ", stringify!($name), ", . - ", stringify!($name)),
+                concat!(".org ", stringify!($name), " + 256"),
+            )*
+            ".text",
+            read_range = sym read_range, write_range = sym write_range,
+        );
+        #[cfg(test)]
+        const _: &[extern "C" fn(usize, usize, usize)] = &[$($slow),*];
+    };
+}
+
+ranges! {
+    __tsan_read_range: read_range, "reweave_read_1" "reweave_read_2" "reweave_read_4" "reweave_read_8";
+    __tsan_write_range: write_range, "reweave_write_1" "reweave_write_2" "reweave_write_4" "reweave_write_8";
+}
+
 /// Where the hooks are that record by themselves.
 #[cfg(not(test))]
 pub(crate) fn range() -> (usize, usize) {
@@ -181,8 +220,6 @@ extern "C" fn vptr_update(at: usize, new: usize, code: usize) {
 }
 
 export! {
-    __tsan_read_range(2) => read_range;
-    __tsan_write_range(2) => write_range;
     __tsan_vptr_update(2) => vptr_update;
 }
 

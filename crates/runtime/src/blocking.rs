@@ -62,6 +62,19 @@ fn on_file(file: usize, events: i16, code: usize, call: impl FnOnce() -> usize) 
     }
 }
 
+/// As [`on_file`], for a stream: only what is read from a regular file is certainly there as a whole.
+fn on_stream(stream: usize, code: usize, call: impl FnOnce() -> usize) -> usize {
+    let Some(mut inside) = Inside::enter() else { return call() };
+    inside.settle();
+    if inputs::is_regular(real::fileno(stream)) {
+        inside.point(Step::Sync, code);
+        call()
+    } else {
+        inside.passes(code);
+        inside.elsewhere(call)
+    }
+}
+
 /// As [`on_file`], for calls that give a descriptor.
 fn accepts(file: usize, code: usize, call: impl FnOnce() -> usize) -> usize {
     let result = on_file(file, IN, code, call);
@@ -131,8 +144,8 @@ calls! {
     waitid(kind, process, info, options);
     wait4(process, status, options, usage);
     system(command);
-    getline(line, length, file);
-    getdelim(line, length, delimiter, file);
+    getline(line, length, stream) with stream on_stream;
+    getdelim(line, length, delimiter, stream) with stream on_stream;
     fsync(file);
 }
 
@@ -176,7 +189,7 @@ extern "C" fn recv(file: usize, at: usize, length: usize, flags: usize, code: us
 }
 
 extern "C" fn fread(at: usize, size: usize, number: usize, file: usize, code: usize) -> usize {
-    let call = || blocking(code, || real::fread(at, size, number, file));
+    let call = || on_stream(file, code, || real::fread(at, size, number, file));
     let room = size.saturating_mul(number);
     let result = if inputs::is_standard(file) {
         inputs::input(inputs::kind::STREAM, at, room, |result| result.saturating_mul(size), call)
@@ -188,7 +201,7 @@ extern "C" fn fread(at: usize, size: usize, number: usize, file: usize, code: us
 }
 
 fn character(file: usize, code: usize, call: impl FnOnce() -> usize) -> usize {
-    let call = || blocking(code, call);
+    let call = || on_stream(file, code, call);
     if !inputs::is_standard(file) {
         return call();
     }
@@ -215,7 +228,7 @@ fn line_length(at: usize, length: usize) -> usize {
 }
 
 extern "C" fn fgets(at: usize, length: usize, file: usize, code: usize) -> usize {
-    let call = || blocking(code, || real::fgets(at, length, file));
+    let call = || on_stream(file, code, || real::fgets(at, length, file));
     let result = if inputs::is_standard(file) {
         // Whether there was a line, as a number that is the same in every run.
         let bytes = |there: usize| if there == 1 { line_length(at, length) } else { 0 };

@@ -180,13 +180,20 @@ pub(crate) fn is_standard(stream: usize) -> bool {
     standard() == stream
 }
 
+// What kind of file it is, in a mode.
+const KIND: u32 = 0o170_000;
+const REGULAR: u32 = 0o100_000;
+const PIPE: u32 = 0o010_000;
+const FOLDER: u32 = 0o040_000;
+
 /// Whether what is read there does not come from a file or a pipe, which are there again.
 pub(crate) fn is_foreign(file: usize) -> bool {
-    const KIND: u32 = 0o170_000;
-    const REGULAR: u32 = 0o100_000;
-    const PIPE: u32 = 0o010_000;
-    const FOLDER: u32 = 0o040_000;
     file == 0 || sys::mode(file as i32).is_some_and(|mode| ![REGULAR, PIPE, FOLDER].contains(&(mode & KIND)))
+}
+
+/// Whether it is a file that nobody waits for.
+pub(crate) fn is_regular(file: usize) -> bool {
+    sys::mode(file as i32).is_some_and(|mode| mode & KIND == REGULAR)
 }
 
 fn filled(result: usize) -> usize {

@@ -215,6 +215,7 @@ real! {
     system(command);
     fgets(at, length, file);
     fread(at, size, count, file);
+    fileno(stream);
     getline(line, length, file);
     getdelim(line, length, delimiter, file);
     fgetc(file);

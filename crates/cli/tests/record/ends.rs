@@ -183,17 +183,19 @@ fn a_full_disk_stops_the_recording_and_not_the_program() {
 
 #[test]
 fn the_same_seed_gives_the_same_trace_and_another_seed_another_one() {
-    let program = compile(GCC, "heap.c", &["-O1"]);
-    let trace = |seed: &str, policy: &str| {
-        let Recorded { code, trace, err, .. } =
-            program.record::<&str>(&["--seed", seed, "--policy", policy], &[]);
-        assert_eq!(code, Some(0), "{err}");
-        fs::read(trace).unwrap()
-    };
-    for policy in ["random", "pct"] {
-        let first = trace("7", policy);
-        assert!((0..3).all(|_| trace("7", policy) == first), "{policy}");
-        assert!((8..12).any(|seed| trace(&seed.to_string(), policy) != first), "{policy}");
+    for name in ["heap.c", "streams.c"] {
+        let program = compile(GCC, name, &["-O1"]);
+        let trace = |seed: &str, policy: &str| {
+            let Recorded { code, trace, err, .. } =
+                program.record::<&str>(&["--seed", seed, "--policy", policy], &[]);
+            assert_eq!(code, Some(0), "{name}: {err}");
+            fs::read(trace).unwrap()
+        };
+        for policy in ["random", "pct"] {
+            let first = trace("7", policy);
+            assert!((0..3).all(|_| trace("7", policy) == first), "{name} {policy}");
+            assert!((8..12).any(|seed| trace(&seed.to_string(), policy) != first), "{name} {policy}");
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The interface of ThreadSanitizer: plain accesses and functions.
 //!
-//! Most accesses are recorded right here, in some twenty instructions: the slot is written, and counts once the cursor is
+//! Most accesses, and small copies, are recorded right here, in some twenty instructions: the slot is written, and counts once the cursor is
 //! moved behind it. A write's value is read by the thread's next hook, which finds the slot in the head. Where the limit is
 //! reached, the function behind takes over. A signal's handler may come between any two
 //! instructions; then the hook begins anew ([`crate::signals`]), which is why it lies within a fixed number of bytes and
@@ -26,6 +26,39 @@ macro_rules! hooks {
         }
         export! { $($name(1) => $function;)* }
     )* };
+}
+
+/// Puts the value of the pending write at `r9` into its slot, of the log at `rax`, and goes back to 1.
+#[cfg(not(test))]
+macro_rules! settle {
+    () => {
+        // Exactly what was written is read: more would have to wait until the store is through. The write is pending until its
+        // value is there: a signal may come between the two.
+        "2:
+         mov ecx, r9d
+         and r9, -8
+         mov r10, [r9 + 8]
+         and ecx, 3
+         cmp ecx, 1
+         jb 4f
+         je 5f
+         cmp ecx, 2
+         je 6f
+         mov r10, [r10]
+         7:
+         mov [r9 + 16], r10
+         mov qword ptr [rax + 16], 0
+         jmp 1b
+         4:
+         movzx r10d, byte ptr [r10]
+         jmp 7b
+         5:
+         movzx r10d, word ptr [r10]
+         jmp 7b
+         6:
+         mov r10d, [r10]
+         jmp 7b"
+    };
 }
 
 /// Hooks that record by themselves, each under several names. `$value` is what gets the value, or announces the write.
@@ -65,32 +98,7 @@ macro_rules! quick {
                 "add rdx, 24",
                 "mov [rax], rdx",
                 "ret",
-                "2:",
-                // Exactly what was written is read: more would have to wait until the store is through.
-                "mov ecx, r9d",
-                "and r9, -8",
-                "mov r10, [r9 + 8]",
-                "and ecx, 3",
-                "cmp ecx, 1",
-                "jb 4f",
-                "je 5f",
-                "cmp ecx, 2",
-                "je 6f",
-                "mov r10, [r10]",
-                "7:",
-                // In this order: a signal between the two finds the write pending.
-                "mov [r9 + 16], r10",
-                "mov qword ptr [rax + 16], 0",
-                "jmp 1b",
-                "4:",
-                "movzx r10d, byte ptr [r10]",
-                "jmp 7b",
-                "5:",
-                "movzx r10d, word ptr [r10]",
-                "jmp 7b",
-                "6:",
-                "mov r10d, [r10]",
-                "jmp 7b",
+                settle!(),
                 "3:",
                 "mov rsi, [rsp]",
                 concat!("jmp {", stringify!($slow), "}"),
@@ -162,6 +170,84 @@ macro_rules! ranges {
 ranges! {
     __tsan_read_range: read_range, "reweave_read_1" "reweave_read_2" "reweave_read_4" "reweave_read_8";
     __tsan_write_range: write_range, "reweave_write_1" "reweave_write_2" "reweave_write_4" "reweave_write_8";
+}
+
+/// Copies of two, four or eight bytes, recorded as a read and a write: programs read so what may lie anywhere. What the
+/// `std` of Rust copies is not recorded.
+macro_rules! copies {
+    ($($name:ident: $slow:path;)*) => { $(
+        #[cfg(not(test))]
+        core::arch::global_asm!(
+            ".section reweave_hooks,\"ax\",@progbits",
+            ".balign 256",
+            concat!(".weak ", stringify!($name)),
+            concat!(".type ", stringify!($name), ",@function"),
+            concat!(stringify!($name), ":"),
+            "mov rax, qword ptr fs:[reweave_log@tpoff]",
+            "mov r8, [rax]",
+            "lea r9, [r8 + 24]",
+            "cmp r9, [rax + 8]",
+            "jae 3f",
+            "cmp rdx, 8",
+            "ja 3f",
+            "mov r9d, 1 << 2 | 1 << 4 | 1 << 8",
+            "bt r9d, edx",
+            "jnc 3f",
+            "cmp qword ptr [rip + __reweave_rust@GOTPCREL], 0",
+            "jne 3f",
+            "mov r9, [rax + 16]",
+            "test r9, r9",
+            "jnz 2f",
+            "1:",
+            "prefetchw [r8 + 768]",
+            "cmp edx, 4",
+            "jb 8f",
+            "je 9f",
+            "mov r10, [rsi]",
+            "mov [rdi], r10",
+            "4:",
+            "mov r11, rdx",
+            "shl r11, 56",
+            "or r11, [rsp]",
+            "mov [r8], r11",
+            "mov [r8 + 8], rsi",
+            "mov [r8 + 16], r10",
+            // A write that is recorded afterwards, and a part of the same call.
+            "movabs r9, 0x2080000000000000",
+            "or r11, r9",
+            "mov [r8 + 24], r11",
+            "mov [r8 + 32], rdi",
+            "mov [r8 + 40], r10",
+            "add r8, 48",
+            "mov r9, rax",
+            "mov rax, rdi",
+            "mov [r9], r8",
+            "ret",
+            "9:",
+            "mov r10d, [rsi]",
+            "mov [rdi], r10d",
+            "jmp 4b",
+            "8:",
+            "movzx r10d, word ptr [rsi]",
+            "mov [rdi], r10w",
+            "jmp 4b",
+            settle!(),
+            "3:",
+            "mov rcx, [rsp]",
+            "jmp {slow}",
+            concat!(".size ", stringify!($name), ", . - ", stringify!($name)),
+            concat!(".org ", stringify!($name), " + 256"),
+            ".text",
+            slow = sym $slow,
+        );
+        #[cfg(test)]
+        const _: extern "C" fn(usize, usize, usize, usize) -> usize = $slow;
+    )* };
+}
+
+copies! {
+    memcpy: crate::range::plain::memcpy;
+    __tsan_memcpy: crate::range::memcpy;
 }
 
 /// Where the hooks are that record by themselves.

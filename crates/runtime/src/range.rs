@@ -24,7 +24,7 @@ fn copy(to: usize, from: usize, length: usize) {
     }
 }
 
-extern "C" fn memcpy(to: usize, from: usize, length: usize, code: usize) -> usize {
+pub(crate) extern "C" fn memcpy(to: usize, from: usize, length: usize, code: usize) -> usize {
     memmove(to, from, length, code)
 }
 
@@ -239,10 +239,8 @@ pub(crate) mod plain {
 }
 
 export! {
-    __tsan_memcpy(3) => memcpy;
     __tsan_memmove(3) => memmove;
     __tsan_memset(3) => memset;
-    memcpy(3) => plain::memcpy;
     memmove(3) => plain::memmove;
     memset(3) => plain::memset;
     memcmp(3) => plain::memcmp;

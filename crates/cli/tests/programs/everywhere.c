@@ -13,6 +13,12 @@ static struct {
     short two;
     int four;
     long eight;
+    long copied;
+    int half;
+    short quarter;
+    struct pair {
+        int first, second;
+    } from, to;
 } shared;
 
 static void handler(int signal) { handled++; }
@@ -38,8 +44,13 @@ __asm__(".text\n"
         "left: .zero 4\n"
         ".text\n");
 
+static int sum(void) {
+    int own = shared.one + shared.two + shared.four + (int)shared.eight;
+    return own + (int)shared.copied + shared.half + shared.quarter + shared.to.first + shared.to.second;
+}
+
 static void *look(void *unused) {
-    seen = shared.one + shared.two + shared.four + (int)shared.eight;
+    seen = sum();
     return unused;
 }
 
@@ -58,12 +69,17 @@ int main(void) {
         shared.two += shared.one;
         shared.four = shared.two * 3;
         shared.eight += shared.four;
+        memcpy(&shared.copied, &shared.eight, sizeof shared.copied);
+        memcpy(&shared.half, &shared.four, sizeof shared.half);
+        memcpy(&shared.quarter, &shared.two, sizeof shared.quarter);
+        shared.from.first = shared.four;
+        shared.from.second = shared.half;
+        shared.to = shared.from;
         left = stop();
     }
     pthread_t thread;
     pthread_create(&thread, NULL, look, NULL);
     pthread_join(thread, NULL);
-    int expected = shared.one + shared.two + shared.four + (int)shared.eight;
-    puts(sent > 50 && handled == sent - 1 && seen == expected ? "ok" : "wrong");
+    puts(sent > 50 && handled == sent - 1 && seen == sum() ? "ok" : "wrong");
     return 0;
 }

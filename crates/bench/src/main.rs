@@ -11,6 +11,7 @@ mod naive;
 mod plain;
 mod plugin;
 mod predict;
+mod programs;
 mod record;
 mod scale;
 mod straightforward;
@@ -32,7 +33,7 @@ const SECTIONS: &[Section] = &[
     ("stream", "one-pass analyses, against straightforward ones on vector clocks", stream::run),
     (
         "record",
-        "recording a program, against ThreadSanitizer and Helgrind; only when it is named",
+        "recording programs, against ThreadSanitizer and Helgrind; only when it is named",
         record::run,
     ),
     (

@@ -1,6 +1,6 @@
 //! The compiler plugin against the hooks of ThreadSanitizer: what it takes to compile a program, and to run it recorded.
 //!
-//! The program is that of the section `record`. Compile times are of one compilation each, without linking's share told apart.
+//! The program is the first one of the section `record`. Compile times are of one compilation each, without linking's share told apart.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+use crate::programs;
 use crate::record::{Bench, prepare};
 
 pub(crate) fn run() -> Result<()> {
@@ -15,7 +16,7 @@ pub(crate) fn run() -> Result<()> {
         println!("not measured: clang 22 is not installed");
         return Ok(());
     }
-    let Some(bench) = prepare()? else { return Ok(()) };
+    let Some(bench) = prepare(programs::pbzip2)? else { return Ok(()) };
     let literal = ["-Wno-reserved-user-defined-literal"];
     let (native, compiled) = timed(|| bench.build("native-22", "clang-22", "clang++-22", &literal))?;
     let base = bench.measure(&bench.command(&[], &native))?;

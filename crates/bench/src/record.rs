@@ -1,21 +1,23 @@
-//! The cost of recording, against ThreadSanitizer and Helgrind: one program, one run.
+//! The cost of recording, against ThreadSanitizer and Helgrind: each program in one run.
 //!
-//! The program is pbzip2 with bzip2 compiled in, from Debian's source packages where they can be had; else a small one of
-//! the same shape. Times are from the program's start to its end, told by a script around it, so what comes after, such as
-//! making the trace, is told apart. All are run one after another, several times over: a machine may be slow for a while, and
-//! then it is for all of them. What is not installed is left out, and that is said.
+//! Times are from the program's start to its end, told by a script around it, so what comes after, such as making the
+//! trace, is told apart. All are run one after another, several times over: a machine may be slow for a while, and then it
+//! is for all of them. What is not installed is left out, and that is said.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use crate::programs::{self, Program, checked};
+
 /// How often each is run; the shortest counts.
 const RUNS: usize = 5;
-/// How much pbzip2 compresses.
-const INPUT_BYTES: usize = 1_000_000;
+
+const TSAN: &str = "ThreadSanitizer, reports off";
 
 /// Takes the time of a command, in a file beside it: a script can be recorded, too.
 const TIMED: &str = "#!/bin/sh\nout=$1\nshift\nstart=$(date +%s%N)\n\"$@\" >/dev/null\nstatus=$?\n\
@@ -25,13 +27,11 @@ const TIMED: &str = "#!/bin/sh\nout=$1\nshift\nstart=$(date +%s%N)\n\"$@\" >/dev
 pub(crate) struct Bench {
     folder: PathBuf,
     reweave: PathBuf,
-    /// The sources of C and of C++, and the arguments of the program.
-    sources: [Vec<PathBuf>; 2],
-    arguments: Vec<String>,
+    program: Program,
 }
 
-/// The program, where `reweave` is built to record it.
-pub(crate) fn prepare() -> Result<Option<Bench>> {
+/// A program, where `reweave` is built to record it.
+pub(crate) fn prepare(program: fn(&Path) -> Result<Program>) -> Result<Option<Bench>> {
     let here = std::env::current_exe()?;
     let target = here.parent().context("a program lies in a folder")?;
     let reweave = target.join("reweave");
@@ -44,16 +44,33 @@ pub(crate) fn prepare() -> Result<Option<Bench>> {
     let script = folder.join("timed");
     fs::write(&script, TIMED)?;
     checked(Command::new("chmod").arg("+x").arg(&script))?;
-    Bench::new(folder, reweave).map(Some)
+    let program = program(&folder).unwrap_or_else(|error| {
+        println!("no sources ({error:#})");
+        programs::own()
+    });
+    println!("{}\n", program.about);
+    Ok(Some(Bench { folder, reweave, program }))
 }
 
 pub(crate) fn run() -> Result<()> {
-    let Some(bench) = prepare()? else { return Ok(()) };
+    for program in [programs::pbzip2, programs::zstd] {
+        let Some(bench) = prepare(program)? else { break };
+        compare(&bench)?;
+        println!();
+        if bench.program.name == programs::OWN {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// One program, in every way.
+fn compare(bench: &Bench) -> Result<()> {
     let native = bench.build("native", "gcc", "g++", &[])?;
     let mut others = vec![("native", bench.command(&[], &native), Duration::MAX)];
     match bench.build("libtsan", "gcc", "g++", &["-fsanitize=thread"]) {
         Ok(program) => {
-            others.push(("ThreadSanitizer, reports off", bench.command(&[], &program), Duration::MAX));
+            others.push((TSAN, bench.command(&[], &program), Duration::MAX));
         }
         Err(error) => println!("  ThreadSanitizer is not there: {error:#}"),
     }
@@ -74,11 +91,16 @@ pub(crate) fn run() -> Result<()> {
         }
     }
     let base = others.first().map_or(Duration::MAX, |(.., best)| *best);
+    let tsan = others.iter().find(|(what, ..)| *what == TSAN).map(|&(.., best)| best);
     for (what, _, best) in others {
         row(what, best, base);
     }
     for recorded in &ours {
         recorded.print(base);
+    }
+    if let Some(tsan) = tsan {
+        let share = ours[0].best.as_secs_f64() / tsan.as_secs_f64();
+        println!("  recorded, the program takes {share:.2} of the time that it takes with ThreadSanitizer");
     }
     Ok(())
 }
@@ -121,97 +143,12 @@ impl Recorded<'_> {
     }
 }
 
-fn checked(command: &mut Command) -> Result<Output> {
-    let ran = command.stdin(Stdio::null()).output().with_context(|| format!("{command:?}"))?;
-    if !ran.status.success() {
-        bail!("{command:?}: {}", String::from_utf8_lossy(&ran.stderr));
-    }
-    Ok(ran)
-}
-
 fn row(what: &str, time: Duration, base: Duration) {
     let slower = time.as_secs_f64() / base.as_secs_f64();
     println!("  {what:<34} {:>8.3} s {slower:>8.1}×", time.as_secs_f64());
 }
 
-/// Debian's sources of pbzip2 and bzip2 in `folder`, fetched where they are missing.
-fn fetched(folder: &Path) -> Result<[PathBuf; 2]> {
-    let find = |prefix: &str| -> Option<PathBuf> {
-        let mut entries = fs::read_dir(folder).ok()?.filter_map(Result::ok).map(|entry| entry.path());
-        entries.find(|path| {
-            path.is_dir() && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix))
-        })
-    };
-    if let (Some(pbzip2), Some(bzip2)) = (find("pbzip2-"), find("bzip2-")) {
-        return Ok([pbzip2, bzip2]);
-    }
-    let release = fs::read_to_string("/etc/os-release")?;
-    let name =
-        release.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME=")).context("no Debian")?;
-    let (list, state) = (folder.join("sources.list"), folder.join("lists"));
-    fs::write(&list, format!("deb-src {} {name} main\n", mirror(name)?))?;
-    fs::create_dir_all(state.join("partial"))?;
-    let apt = |arguments: &[&str]| {
-        checked(
-            Command::new("apt-get")
-                .current_dir(folder)
-                .arg("-o")
-                .arg(format!("Dir::Etc::SourceList={}", list.display()))
-                .args(["-o", "Dir::Etc::SourceParts=/dev/null", "-o"])
-                .arg(format!("Dir::State::lists={}", state.display()))
-                .args(arguments),
-        )
-    };
-    apt(&["update"])?;
-    apt(&["source", "pbzip2", "bzip2"])?;
-    Ok([find("pbzip2-").context("no pbzip2")?, find("bzip2-").context("no bzip2")?])
-}
-
-/// Where this machine has the packages of a release from; their sources are there, too.
-fn mirror(release: &str) -> Result<String> {
-    let mut command = Command::new("apt-get");
-    command.args([
-        "indextargets",
-        "--format",
-        "$(REPO_URI) $(CODENAME) $(COMPONENT)",
-        "Created-By: Packages",
-    ]);
-    let said = String::from_utf8(command.output()?.stdout)?;
-    let main = said.lines().find_map(|line| line.strip_suffix(&format!(" {release} main")));
-    Ok(main.context("apt does not know where packages are")?.to_owned())
-}
-
-fn sources_in(folder: &Path, end: &str) -> Result<Vec<PathBuf>> {
-    let mut found: Vec<PathBuf> =
-        fs::read_dir(folder)?.filter_map(Result::ok).map(|entry| entry.path()).collect();
-    found.retain(|path| path.extension().is_some_and(|extension| extension == end));
-    found.sort();
-    Ok(found)
-}
-
 impl Bench {
-    fn new(folder: PathBuf, reweave: PathBuf) -> Result<Bench> {
-        let (sources, arguments) = match fetched(&folder) {
-            Ok([pbzip2, bzip2]) => {
-                let library =
-                    ["blocksort", "huffman", "crctable", "randtable", "compress", "decompress", "bzlib"];
-                let c = library.map(|name| bzip2.join(name).with_extension("c")).to_vec();
-                let input = folder.join("input");
-                let bytes = fs::read(std::env::current_exe()?)?;
-                fs::write(&input, bytes.get(..INPUT_BYTES.min(bytes.len())).unwrap_or_default())?;
-                let arguments = ["-p2", "-b1", "-kc"].map(str::to_owned).into_iter();
-                println!("pbzip2 -p2 -b1 on {INPUT_BYTES} bytes of machine code, bzip2 compiled in\n");
-                ([c, sources_in(&pbzip2, "cpp")?], arguments.chain([input.display().to_string()]).collect())
-            }
-            Err(error) => {
-                println!("no sources of pbzip2 ({error:#}): a small program of the same shape\n");
-                let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/blocks.c");
-                ([vec![own], Vec::new()], Vec::new())
-            }
-        };
-        Ok(Bench { folder, reweave, sources, arguments })
-    }
-
     /// Compiles the program with these compilers, each perhaps with a first argument.
     pub(crate) fn build(&self, name: &str, c: &str, cpp: &str, flags: &[&str]) -> Result<PathBuf> {
         let mut objects = Vec::new();
@@ -221,25 +158,24 @@ impl Bench {
             command.args(words).args(["-O2", "-g", "-w", "-pthread"]).args(flags);
             command
         };
-        for (sources, text) in self.sources.iter().zip([c, cpp]) {
+        let Program { sources, flags, name: of, .. } = &self.program;
+        let folders: BTreeSet<&Path> =
+            sources.iter().flatten().filter_map(|source| source.parent()).collect();
+        for (sources, text) in sources.iter().zip([c, cpp]) {
             for source in sources {
                 let stem = source.file_stem().unwrap_or_default().to_string_lossy();
-                let object = self.folder.join(format!("{name}-{stem}.o"));
+                let object = self.folder.join(format!("{of}-{name}-{stem}.o"));
                 let mut command = compiler(text);
-                command.args([
-                    "-D_LARGEFILE64_SOURCE",
-                    "-D_FILE_OFFSET_BITS=64",
-                    "-DUSE_STACKSIZE_CUSTOMIZATION",
-                ]);
-                for folder in self.sources.iter().flatten().filter_map(|source| source.parent()) {
+                command.args(*flags);
+                for folder in &folders {
                     command.arg("-I").arg(folder);
                 }
                 checked(command.arg("-c").arg(source).arg("-o").arg(&object))?;
                 objects.push(object);
             }
         }
-        let program = self.folder.join(name);
-        let linker = if self.sources[1].is_empty() { c } else { cpp };
+        let program = self.folder.join(format!("{of}-{name}"));
+        let linker = if sources[1].is_empty() { c } else { cpp };
         checked(compiler(linker).args(&objects).arg("-o").arg(&program))?;
         Ok(program)
     }
@@ -277,7 +213,7 @@ impl Bench {
         let mut words = vec![script, self.folder.join("time").display().to_string()];
         words.extend(wrapper.iter().map(|word| (*word).to_owned()));
         words.push(program.display().to_string());
-        words.extend(self.arguments.iter().cloned());
+        words.extend(self.program.arguments.iter().cloned());
         words
     }
 

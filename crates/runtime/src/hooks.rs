@@ -1,10 +1,10 @@
 //! The interface of ThreadSanitizer: plain accesses and functions.
 //!
-//! Most accesses, and small copies, are recorded right here, in some twenty instructions: the slot is written, and counts once the cursor is
-//! moved behind it. A write's value is read by the thread's next hook, which finds the slot in the head. Where the limit is
-//! reached, the function behind takes over. A signal's handler may come between any two
-//! instructions; then the hook begins anew ([`crate::signals`]), which is why it lies within a fixed number of bytes and
-//! changes nothing that counts before the cursor.
+//! Most accesses, and small copies, are recorded right here, in some twenty instructions: the slot is written, and counts
+//! once the cursor is moved behind it. A write's value is read by the thread's next hook, which finds the slot in the head.
+//! Where the limit is reached, the function behind takes over. A signal's handler may come between any two instructions;
+//! then the hook begins anew ([`crate::signals`]), which is why it lies within a fixed number of bytes and changes nothing
+//! that counts before the cursor. A copy that is done twice is the same copy: it does not overlap.
 
 use core::sync::atomic::AtomicBool;
 

@@ -35,7 +35,6 @@ struct Instruction {
 }
 
 /// What an instruction does with the operand that may be memory.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Operand {
     /// There is none.
     Absent,

@@ -3,13 +3,14 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::atomic::AtomicU64;
 
 use reweave_wire::ring::Slot;
 
 use crate::coder::{MAX_BYTES, SPARE, Sites};
 
 /// What a raw recording begins with.
-pub(crate) const RAW_MAGIC: [u8; 8] = *b"rwraw 3\n";
+pub(crate) const RAW_MAGIC: [u8; 8] = *b"rwraw 4\n";
 /// The head of a block: how many bytes and slots it has, and a sum over its bytes.
 pub(crate) const BLOCK_HEAD: usize = 16;
 /// At most so many slots make a block.
@@ -44,8 +45,9 @@ impl RawWriter<'_> {
 
     fn write(&mut self) -> io::Result<()> {
         let mut bytes = vec![0; self.batch.len() * MAX_BYTES + SPARE];
-        let slots: Vec<[u64; 3]> = self.batch.iter().map(|slot| slot.0).collect();
-        let (used, slots) = self.sites.encode(&slots, &slots, |word| *word, &mut bytes, 0, |_| ());
+        let slots: Vec<_> = self.batch.iter().map(|slot| slot.0.map(AtomicU64::new)).collect();
+        let (used, slots) = self.sites.encode(&slots, &mut bytes, 0, |_| ());
+        self.sites.end_block(slots);
         bytes.truncate(used);
         self.file.write_all(&head(&bytes, slots))?;
         self.batch.clear();

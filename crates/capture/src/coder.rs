@@ -1,15 +1,21 @@
 //! Slots as few bytes, and back.
 //!
-//! A slot's first word, what it is and where in the code, is a *site*, and gets a number when it first comes. Mostly the site is
-//! the one that followed the last one before, and the address is where that site's accesses go on: such a slot is
-//! *foreseen*, and takes as many bytes as its value has, and a few more for addresses that jump about. What is not foreseen
-//! stands between runs of such slots in full. The recorder must keep pace with the program: what is foreseen goes through
-//! a few instructions without a decision among them.
+//! A slot's first word, what it is and where in the code, is a *site*, and gets a number when it first comes. For each site
+//! its *path* is remembered: the eight slots that came after it, with where in memory each went on. Mostly the same
+//! sites come again, near the same places: such slots are *foreseen*, eight at a time, and take as many bytes as their
+//! values have, and a few more for addresses that jump about ([`Octet`]). The first slot that is not foreseen stands in
+//! full after those that were. Then the path goes on with it, and with what came after it the last time.
 //!
-//! **Invariant:** encoder and decoder change the sites in the same way, and nothing else does.
+//! The recorder must keep pace with the program: what is foreseen goes through a few instructions without a decision
+//! among them.
+//!
+//! **Invariant:** encoder and decoder change sites and paths by the same functions, and nothing else does.
 
-use reweave_wire::Op;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
 use reweave_wire::ring::{Slot, fetch, kind};
+use reweave_wire::{OCTET, OCTET_ROOM, Octet, Op};
 
 mod read;
 
@@ -17,82 +23,77 @@ mod read;
 const SITES: usize = 1 << 16;
 /// Places of a table with which sites are found again.
 const PLACES: usize = 1 << 17;
-/// The most slots that are encoded at once.
-pub(crate) const MAX_PART: usize = 1 << 14;
 /// The bytes of a slot of a new site.
-const MAX_FULL: usize = 1 + 3 * 8;
-/// The most bytes of a slot: in full, with the length of the run that follows, and what begins and ends a part.
-pub(crate) const MAX_BYTES: usize = MAX_FULL + 2 + 3;
-/// What must be free behind the last slot: bytes are written in words.
-pub(crate) const SPARE: usize = 32;
-/// A site that jumps about is given another chance after so many slots.
-const CHANCE: usize = 1 << 18;
-/// The first word of no slot.
-const NOBODY: u64 = 0;
+const MAX_FULL: usize = 3 * 8;
+/// The most bytes of a slot: in full, with the bytes that say so.
+pub(crate) const MAX_BYTES: usize = 2 + MAX_FULL;
+/// What must be free behind the last slot: bytes are written in large pieces.
+pub(crate) const SPARE: usize = 1 + OCTET_ROOM;
+/// Targets that jump about are given another chance after so many slots.
+const CHANCE: usize = 1 << 22;
+/// Slots are fetched so long before they are encoded: another core wrote them, and waiting for each takes longer than
+/// encoding it.
+const AHEAD: usize = 160;
 
-// What stands after a run of foreseen slots: a slot with this byte, in its lowest bits the length of the distance; or one of
-// a new site; or nothing, at the end or where a slot was left out.
-const END: u8 = 0;
-const SKIP: u8 = 1;
+// The byte before foreseen slots has their number, at most eight, and what stands after them: nothing; a slot of a new site; one
+// of another site than was foreseen, or of that site. The last two have another byte, the length of a distance.
+const NOTHING: u8 = 0;
 const NEW: u8 = 1 << 4;
-const KNOWN: u8 = 1 << 5;
-const TOLD: u8 = 1 << 6;
+const OTHER: u8 = 2 << 4;
+const SAME: u8 = 3 << 4;
 
 /// What encoder and decoder remember.
 pub(crate) struct Sites {
-    sites: Box<[Site]>,
+    /// Number 0 is nobody's.
+    sites: Vec<Site>,
+    /// What came after each.
+    paths: Vec<Path>,
     /// By a hash of the first word, the number of a site, or 0.
     places: Box<[u16]>,
-    /// How many there are; number 0 is nobody's.
-    count: usize,
     last: u16,
-    /// Those that jump about.
-    jumping: Vec<u16>,
     since: usize,
+    full: usize,
 }
 
-/// What came with a first word before, and is expected next. Half a line of the cache: some hundred are in use at a time.
+/// What came with a first word when it was not foreseen.
 #[derive(Clone, Copy)]
-#[repr(align(32))]
 struct Site {
     word: u64,
     target: u64,
-    /// Where the next target is expected, as a distance.
-    stride: i32,
-    /// A slot is foreseen whose target is less far from there, folded; none where this is 0.
-    reach: u32,
-    /// The number of the site that followed.
-    next: u16,
-    /// How many bytes tell how far it is from there, and how many bytes the value has.
+    /// By how many bytes its targets have been seen to jump about.
     jump: u8,
-    size: u8,
-    missed: bool,
 }
 
-/// Foreseen slots one after another: how many, and where their bytes end.
-struct Run {
-    length: usize,
-    end: usize,
+#[derive(Clone)]
+struct Path {
+    slots: Octet,
+    /// The numbers of their sites; 0 where none is expected.
+    numbers: [u16; OCTET],
 }
 
-/// The site of nobody.
-const NOBODYS: Site =
-    Site { word: NOBODY, target: 0, stride: 0, reach: 0, next: 0, jump: 0, size: 0, missed: false };
+const NOBODYS: Site = Site { word: 0, target: 0, jump: 0 };
+const NOWHERE: Path = Path { slots: Octet::NOTHING, numbers: [0; OCTET] };
 
 impl Default for Sites {
     fn default() -> Sites {
         Sites {
-            sites: vec![NOBODYS; SITES].into(),
+            sites: vec![NOBODYS],
+            paths: vec![NOWHERE],
             places: vec![0; PLACES].into(),
-            count: 0,
             last: 0,
-            jumping: Vec::new(),
             since: 0,
+            full: 0,
         }
     }
 }
 
-#[inline(always)]
+/// A slot that was not foreseen: where on the last site's path, and of which site.
+struct Surprise {
+    place: usize,
+    number: u16,
+    slot: Slot,
+}
+
 fn folded(difference: u64) -> u64 {
     difference << 1 ^ ((difference as i64) >> 63) as u64
 }
@@ -108,230 +109,202 @@ fn size(word: u64) -> u8 {
     if kind < kind::OTHERS { (kind & 15).clamp(1, 8) } else { 8 }
 }
 
-#[inline(always)]
 fn put(bytes: &mut [u8], at: usize, number: u64) {
     if let Some(room) = bytes.get_mut(at..at + 8) {
         room.copy_from_slice(&number.to_le_bytes());
     }
 }
 
-/// The lowest bytes of a number.
-#[inline(always)]
-fn mask(bytes: usize) -> u64 {
-    const MASKS: [u64; 16] = {
-        let mut masks = [u64::MAX; 16];
-        let mut bytes = 0;
-        while bytes < 8 {
-            masks[bytes] = (1 << (8 * bytes)) - 1;
-            bytes += 1;
-        }
-        masks
-    };
-    MASKS[bytes & 15]
-}
-
 impl Sites {
-    /// Writes at most [`MAX_PART`] slots, of whose values only the bytes of their size count, to `bytes` from `at` on, where there
-    /// must be room for [`MAX_BYTES`] each and [`SPARE`] more; where they end, and how many there are. Those that no recorder
-    /// writes are left out, and `other` gets those that are neither accesses nor branches and calls. As many are fetched that
-    /// come `later`.
-    #[inline]
-    pub(crate) fn encode<T>(
+    /// Writes slots, of whose values only the bytes of their size count, to `bytes` from `at` on, where there must be room
+    /// for [`MAX_BYTES`] each and [`SPARE`] more; where they end, and how many there are. Those that no recorder writes are
+    /// left out, and `other` gets those that are neither accesses nor branches and calls.
+    pub(crate) fn encode(
         &mut self,
-        slots: &[[T; 3]],
-        later: &[[T; 3]],
-        read: impl Fn(&T) -> u64,
+        slots: &[[AtomicU64; 3]],
         bytes: &mut [u8],
         mut at: usize,
         mut other: impl FnMut(Slot),
     ) -> (usize, u32) {
-        debug_assert!(slots.len() <= MAX_PART, "runs have a length of two bytes");
-        self.begin_part();
-        let (mut slots, mut later, mut count) = (slots, later, 0);
-        loop {
-            let run = self.encode_run((slots, later), &read, bytes, at + 2);
-            put_short(bytes, at, run.length as u16);
-            (at, count) = (run.end, count + run.length);
-            let Some(([word, target, value], rest)) = slots.get(run.length..).and_then(<[_]>::split_first)
+        let (mut rest, mut left_out) = (slots, 0);
+        while !rest.is_empty() {
+            // Two slots are less than a line.
+            rest.get(AHEAD..).into_iter().flat_map(|later| later.iter().step_by(2).take(OCTET / 2)).for_each(fetch);
+            let Some((first, room)) = bytes.get_mut(at..).and_then(<[_]>::split_first_mut) else { break };
+            let (Some(path), Some(room)) =
+                (self.paths.get_mut(usize::from(self.last)), room.first_chunk_mut())
             else {
                 break;
             };
-            (slots, later) = (rest, later.get(run.length + 1..).unwrap_or_default());
-            let slot = Slot([read(word), read(target), read(value)]);
+            let foreseen = path.slots.take(rest, room);
+            *first = NOTHING | foreseen.slots as u8;
+            at += 1 + foreseen.bytes;
+            if foreseen.slots == OCTET {
+                (self.last, rest) = (path.numbers[OCTET - 1], rest.get(OCTET..).unwrap_or_default());
+                continue;
+            }
+            let before = foreseen.slots.checked_sub(1).and_then(|place| path.numbers.get(place));
+            let Some((next, later)) = rest.get(foreseen.slots..).and_then(<[_]>::split_first) else {
+                self.last = before.copied().unwrap_or(self.last);
+                break;
+            };
+            rest = later;
+            let slot = Slot(next.each_ref().map(|word| word.load(Relaxed)));
             let is_sound = is_sound(slot);
             if is_looked_at(slot) || !is_sound {
                 other(slot);
             }
             if is_sound {
-                at = self.encode_in_full(slot, bytes, at);
-                count += 1;
-            } else if let Some(room) = bytes.get_mut(at) {
-                *room = SKIP;
-                at += 1;
+                let told = at - 1 - foreseen.bytes;
+                at = self.encode_in_full(foreseen.slots, slot, bytes, (told, at));
+            } else {
+                self.last = before.copied().unwrap_or(self.last);
+                left_out += 1;
             }
         }
-        if let Some(room) = bytes.get_mut(at) {
-            *room = END;
-        }
-        self.since += count;
-        (at + 1, count as u32)
+        (at, (slots.len() - left_out) as u32)
     }
 
-    /// Writes slots as long as they are foreseen.
-    #[inline(always)]
-    fn encode_run<T>(
-        &mut self,
-        (slots, later): (&[[T; 3]], &[[T; 3]]),
-        read: impl Fn(&T) -> u64,
-        bytes: &mut [u8],
-        at: usize,
-    ) -> Run {
-        let (mut length, mut end, mut last) = (0, at, self.last);
-        let Some(sites) = self.sites.first_chunk_mut::<SITES>() else { return Run { length, end } };
-        for ([word, target, value], later) in slots.iter().zip(later) {
-            fetch(later);
-            let (word, target, value) = (read(word), read(target), read(value));
-            let next = sites[usize::from(last)].next;
-            let site = &mut sites[usize::from(next)];
-            let distance = folded(target.wrapping_sub(site.expected()));
-            if word != site.word || distance >= u64::from(site.reach) {
-                break;
-            }
-            let Some(room) = bytes.get_mut(end..end + 16).and_then(|room| room.first_chunk_mut::<16>())
-            else {
-                break;
-            };
-            site.target = target;
-            let jump = usize::from(site.jump & 7);
-            room[..8].copy_from_slice(&distance.to_le_bytes());
-            room[jump..jump + 8].copy_from_slice(&value.to_le_bytes());
-            end += jump + usize::from(site.size);
-            (length, last) = (length + 1, next);
-        }
-        self.last = last;
-        Run { length, end }
-    }
-
-    /// Writes a slot that was not foreseen; where it ends.
-    #[inline(never)]
-    fn encode_in_full(&mut self, slot: Slot, bytes: &mut [u8], mut at: usize) -> usize {
+    /// Writes a slot that was not foreseen, at this place of a path: what it is to `told`, and all else from `at` on; where
+    /// it ends.
+    fn encode_in_full(&mut self, place: usize, slot: Slot, bytes: &mut [u8], (told, mut at): (usize, usize)) -> usize {
         let Slot([word, target, value]) = slot;
-        let (number, is_new) = self.number(word);
-        let Some(first) = bytes.get_mut(at) else { return at };
-        if is_new {
-            *first = NEW;
-            for (place, number) in slot.0.into_iter().enumerate() {
-                put(bytes, at + 1 + 8 * place, number);
+        self.full += 1;
+        let number = self.number(word);
+        let surprise = Surprise { place, number, slot };
+        let what = if number == 0 {
+            for number in slot.0 {
+                put(bytes, at, number);
+                at += 8;
             }
-            self.learn(slot);
-            return at + MAX_FULL;
+            NEW
+        } else {
+            let (what, before) = self.before(&surprise);
+            let distance = folded(target.wrapping_sub(before));
+            let length = length(distance);
+            if let Some(room) = bytes.get_mut(at) {
+                *room = length as u8;
+            }
+            at += 1;
+            if what == OTHER {
+                put(bytes, at, u64::from(number));
+                at += 2;
+            }
+            put(bytes, at, distance);
+            put(bytes, at + length, value);
+            at += length + usize::from(size(word));
+            what
+        };
+        if let Some(room) = bytes.get_mut(told) {
+            *room |= what;
         }
-        let expected = self.sites.get(usize::from(self.last)).is_some_and(|last| last.next == number);
-        let Some(site) = self.follow(number) else { return at };
-        let distance = folded(target.wrapping_sub(site.expected()));
-        let length = length(distance);
-        *first = KNOWN | length as u8 | if expected { 0 } else { TOLD };
-        put(bytes, at + 1, u64::from(number));
-        at += if expected { 1 } else { 3 };
-        put(bytes, at, distance);
-        put(bytes, at + length, value);
-        at += length + usize::from(site.size);
-        self.adapt(number, target);
+        self.learn(surprise);
         at
     }
 
-    /// The number of the site with this first word, and whether it is new.
-    fn number(&mut self, word: u64) -> (u16, bool) {
-        if self.count + 1 >= SITES {
-            self.forget();
+    /// Whether the site is the one that was foreseen, and from where the distance to the target counts.
+    fn before(&self, surprise: &Surprise) -> (u8, u64) {
+        let &Surprise { place, number, .. } = surprise;
+        match self.paths.get(usize::from(self.last)) {
+            Some(path) if path.numbers.get(place) == Some(&number) => (SAME, path.slots.target(place)),
+            _ => (OTHER, self.sites.get(usize::from(number)).map_or(0, |site| site.target)),
         }
+    }
+
+    /// The number of the site with this first word; 0 where it is new.
+    fn number(&self, word: u64) -> u16 {
+        self.places.get(self.place(word)).copied().unwrap_or(0)
+    }
+
+    /// Where in the table the number of a site is, or would be.
+    fn place(&self, word: u64) -> usize {
         let mut place = (word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - PLACES.trailing_zeros())) as usize;
         // There are twice as many places as sites, so one is empty.
-        while let Some(found) = self.places.get_mut(place) {
-            if *found == 0 {
-                *found = (self.count + 1) as u16;
-                return (*found, true);
-            }
-            if self.sites.get(usize::from(*found)).is_some_and(|site| site.word == word) {
-                return (*found, false);
+        while let Some(&found) = self.places.get(place).filter(|&&found| found != 0) {
+            if self.sites.get(usize::from(found)).is_some_and(|site| site.word == word) {
+                break;
             }
             place = (place + 1) % PLACES;
         }
-        (0, true)
+        place
     }
 
-    /// The next number is that of the slot's site, and follows the last one.
-    fn learn(&mut self, slot: Slot) {
-        let [word, target, _] = slot.0;
-        self.count += 1;
-        let number = self.count as u16;
-        // What the recorder looks at is never foreseen.
-        let reach = u32::from(!is_looked_at(slot));
-        if let Some(site) = self.sites.get_mut(usize::from(number)) {
-            *site = Site { word, target, reach, size: size(word), ..NOBODYS };
+    /// What was not foreseen is from now on, and what came after it the last time. What the recorder looks at never is.
+    fn learn(&mut self, surprise: Surprise) {
+        let Surprise { place, mut number, slot } = surprise;
+        let Slot([word, target, _]) = slot;
+        let mut last = self.last;
+        if number == 0 {
+            if self.sites.len() >= SITES {
+                self.forget();
+                last = 0;
+            }
+            number = self.sites.len() as u16;
+            let at = self.place(word);
+            if let Some(room) = self.places.get_mut(at) {
+                *room = number;
+            }
+            self.sites.push(Site { word, target, jump: 0 });
+            self.paths.push(NOWHERE);
         }
-        self.follow(number);
-    }
-
-    /// A site, which from now on follows the last one.
-    fn follow(&mut self, number: u16) -> Option<&mut Site> {
-        self.sites.get_mut(usize::from(self.last))?.next = number;
         self.last = number;
-        self.sites.get_mut(usize::from(number))
-    }
-
-    /// A slot of the site was told in full: expects others from now on where it was not where it was expected.
-    fn adapt(&mut self, number: u16, target: u64) {
         let Some(site) = self.sites.get_mut(usize::from(number)) else { return };
-        let distance = target.wrapping_sub(site.target);
-        if site.reach != 0 && folded(target.wrapping_sub(site.expected())) >= u64::from(site.reach) {
-            match i32::try_from(distance as i64) {
-                Ok(stride) if site.jump == 0 && !site.missed => (site.stride, site.missed) = (stride, true),
-                _ => {
-                    if site.jump == 0 {
-                        self.jumping.push(number);
-                    }
-                    let needed = length(folded(distance)).clamp(1, 4) as u8;
-                    site.jump = site.jump.max(needed);
-                    (site.stride, site.reach) = (0, mask(usize::from(site.jump)) as u32);
+        site.target = target;
+        if is_looked_at(slot) {
+            return;
+        }
+        let (from, to) = (usize::from(number), usize::from(last));
+        let Some(path) = self.paths.get_mut(to) else { return };
+        if path.numbers.get(place) == Some(&number) {
+            let distance = target.wrapping_sub(path.slots.target(place));
+            match path.slots.way(place) {
+                (0, 0) => path.slots.stride(place, target, distance),
+                (jump, _) => {
+                    let jump = jump.max(length(folded(distance)).clamp(1, 4) as u8);
+                    path.slots.jump(place, target, jump);
+                    site.jump = site.jump.max(jump);
                 }
             }
+            return;
         }
-        site.target = target;
+        path.slots.expect(place, word, target, site.jump, size(word));
+        if let Some(room) = path.numbers.get_mut(place) {
+            *room = number;
+        }
+        if from == to {
+            let after = path.clone();
+            path.go_on(place + 1, &after);
+        } else if let Ok([path, after]) = self.paths.get_disjoint_mut([to, from]) {
+            path.go_on(place + 1, after);
+        }
     }
 
-    /// Before slots are encoded or decoded together: sites that jumped about may have come to rest.
-    fn begin_part(&mut self) {
+    /// A block of so many slots ends: now and then, targets that jumped about may have come to rest.
+    pub(crate) fn end_block(&mut self, slots: u32) {
+        self.since += slots as usize;
         if self.since >= CHANCE {
             self.since = 0;
-            for number in self.jumping.drain(..) {
-                if let Some(site) = self.sites.get_mut(usize::from(number)) {
-                    (site.jump, site.reach, site.missed) = (0, 1, false);
-                }
-            }
+            self.paths.iter_mut().for_each(|path| path.slots.rest());
+            self.sites.iter_mut().for_each(|site| site.jump = 0);
         }
     }
 
     #[cold]
     fn forget(&mut self) {
-        self.sites.fill(NOBODYS);
+        self.sites.truncate(1);
+        self.paths.truncate(1);
+        self.paths.fill(NOWHERE);
         self.places.fill(0);
-        self.jumping.clear();
-        (self.count, self.last) = (0, 0);
+        self.last = 0;
     }
 }
 
-impl Site {
-    /// Where the next access is expected.
-    #[inline(always)]
-    fn expected(&self) -> u64 {
-        self.target.wrapping_add_signed(i64::from(self.stride))
-    }
-}
-
-fn put_short(bytes: &mut [u8], at: usize, number: u16) {
-    if let Some(room) = bytes.get_mut(at..at + 2) {
-        room.copy_from_slice(&number.to_le_bytes());
+impl Path {
+    /// From a place on, the path is as `other` is from its start on.
+    fn go_on(&mut self, place: usize, other: &Path) {
+        self.slots.go_on(place, &other.slots);
+        let rest = self.numbers.get_mut(place..).unwrap_or_default();
+        rest.iter_mut().zip(other.numbers).for_each(|(room, number)| *room = number);
     }
 }
 

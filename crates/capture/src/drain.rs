@@ -22,11 +22,6 @@ const CAPACITY: usize = 1 << 18;
 const SLOT_WORDS: usize = SLOT_BYTES / 8;
 /// The most bytes of a block.
 const MAX_BLOCK: usize = BLOCK_HEAD + BLOCK_SLOTS * MAX_BYTES + SPARE;
-/// So many slots are encoded together.
-const PART: usize = 512;
-/// Slots are fetched so long before they are encoded: another core wrote them, and waiting for each takes longer than
-/// encoding it.
-const AHEAD: usize = 160;
 
 /// Why a recording stopped before the program did.
 #[derive(Debug)]
@@ -215,18 +210,13 @@ impl Drain {
             }
         }
         let (mut events, last) = (slots.len() as u64, &mut self.last);
-        for (number, part) in slots.chunks(PART).enumerate() {
-            let later = number * PART + AHEAD;
-            let later = slots.get(later..later + part.len()).unwrap_or(part);
-            let read = |word: &AtomicU64| word.load(Relaxed);
-            let encoded = self.sites.encode(part, later, read, &mut self.buffer, self.used, |slot| {
-                events -= u64::from(!slot.is_event());
-                if let Some(last) = last.as_mut().filter(|_| slot.kind() >= kind::OTHERS) {
-                    last.state.note(slot);
-                }
-            });
-            (self.used, self.slots) = (encoded.0, self.slots + encoded.1);
-        }
+        let encoded = self.sites.encode(slots, &mut self.buffer, self.used, |slot| {
+            events -= u64::from(!slot.is_event());
+            if let Some(last) = last.as_mut().filter(|_| slot.kind() >= kind::OTHERS) {
+                last.state.note(slot);
+            }
+        });
+        (self.used, self.slots) = (encoded.0, self.slots + encoded.1);
         if let Some(last) = last {
             last.events += events;
         }
@@ -258,6 +248,7 @@ impl Drain {
         if let Some(room) = self.buffer.get_mut(self.start..self.start + BLOCK_HEAD) {
             room.copy_from_slice(&head);
         }
+        self.sites.end_block(self.slots);
         self.start = self.used;
         self.bytes_left = self.bytes_left.saturating_sub(bytes);
         if self.bytes_left == 0 && self.stopped.is_none() {

@@ -145,12 +145,9 @@ pub(crate) fn decode(path: &Path, each: &mut dyn FnMut(Vec<Slot>) -> bool) -> Re
         if sum(&payload) != u64::from(high) << 32 | u64::from(low) {
             return Err(Error::damaged(path, "a block does not match its checksum"));
         }
-        let (mut batch, mut at, mut left) = (Vec::with_capacity(slots as usize), 0, slots);
-        while left > 0 {
-            (at, left) = sites
-                .decode(&payload, at, left, &mut batch)
-                .map_err(|Damaged| Error::damaged(path, "a block ends early"))?;
-        }
+        let batch = sites
+            .decode(&payload, slots as usize)
+            .map_err(|Damaged| Error::damaged(path, "a block is not what its head says"))?;
         if !each(batch) {
             return Ok(());
         }

@@ -25,6 +25,7 @@ mod encode;
 mod group;
 mod lane;
 mod name;
+mod octet;
 mod op;
 mod plan;
 mod predict;
@@ -45,6 +46,7 @@ pub use decode::{Block, Columns, Decoder};
 pub use encode::{Batch, Closed, Encoder, Event, Full};
 pub use lane::{LANES, MIN_BUFFER_BYTES};
 pub use name::{Name, NameReader};
+pub use octet::{Expected, OCTET, OCTET_ROOM, Octet};
 pub use op::{Op, SPACES, Space};
 pub use value::{Value, ValueSink};
 

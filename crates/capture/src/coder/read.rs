@@ -1,111 +1,74 @@
 //! Slots from the bytes that they became.
 
+use reweave_wire::OCTET;
 use reweave_wire::ring::Slot;
 
-use super::{END, KNOWN, MAX_FULL, NEW, SITES, SKIP, Sites, TOLD, mask, size};
+use super::{NEW, NOTHING, OTHER, SAME, Sites, Surprise, size};
 use crate::Damaged;
 
-#[inline(always)]
 pub(super) fn unfolded(folded: u64) -> u64 {
     folded >> 1 ^ (folded & 1).wrapping_neg()
 }
 
-#[inline(always)]
-fn load(bytes: &[u8], at: usize, length: usize) -> Result<u64, Damaged> {
-    if let Some(word) = bytes.get(at..at + 8).and_then(|word| word.first_chunk()) {
-        return Ok(u64::from_le_bytes(*word) & mask(length));
-    }
-    let mut word = [0; 8];
-    let bytes = bytes.get(at..at + length).ok_or(Damaged)?;
-    word.get_mut(..length).ok_or(Damaged)?.copy_from_slice(bytes);
-    Ok(u64::from_le_bytes(word))
+/// The number of the next bytes, at most 8, which are passed over.
+fn load(bytes: &mut &[u8], length: usize) -> Result<u64, Damaged> {
+    let (number, rest) = bytes.split_at_checked(length).ok_or(Damaged)?;
+    *bytes = rest;
+    Ok(number.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
 }
 
 impl Sites {
-    /// Reads the slots of a part that begins at `at`, at most so many; where it ends, and how many are left.
-    pub(crate) fn decode(
-        &mut self,
-        bytes: &[u8],
-        mut at: usize,
-        mut most: u32,
-        slots: &mut Vec<Slot>,
-    ) -> Result<(usize, u32), Damaged> {
-        self.begin_part();
-        let before = most;
-        loop {
-            let run = load(bytes, at, 2)? as u32;
-            most = most.checked_sub(run).ok_or(Damaged)?;
-            at = self.decode_run(bytes, at + 2, run, slots)?;
-            let first = *bytes.get(at).ok_or(Damaged)?;
-            at += 1;
-            if first == END {
-                self.since += (before - most) as usize;
-                return Ok((at, most));
+    /// Reads the slots of a block.
+    pub(crate) fn decode(&mut self, mut bytes: &[u8], count: usize) -> Result<Vec<Slot>, Damaged> {
+        let mut slots = Vec::with_capacity(count);
+        while slots.len() < count {
+            let first = load(&mut bytes, 1)? as u8;
+            let foreseen = usize::from(first & 15);
+            let path = self.paths.get_mut(usize::from(self.last)).ok_or(Damaged)?;
+            for place in 0..foreseen {
+                let (slot, used) = path.slots.give(place, bytes).ok_or(Damaged)?;
+                slots.push(Slot(slot));
+                bytes = bytes.get(used..).ok_or(Damaged)?;
             }
-            if first == SKIP {
-                continue;
-            }
-            most = most.checked_sub(1).ok_or(Damaged)?;
-            at = self.decode_in_full(bytes, at, first, slots)?;
-        }
-    }
-
-    /// Reads slots that were foreseen.
-    fn decode_run(
-        &mut self,
-        bytes: &[u8],
-        mut at: usize,
-        run: u32,
-        slots: &mut Vec<Slot>,
-    ) -> Result<usize, Damaged> {
-        for _ in 0..run {
-            let number = self.sites.get(usize::from(self.last)).ok_or(Damaged)?.next;
-            let site = self.sites.get_mut(usize::from(number)).ok_or(Damaged)?;
-            if site.reach == 0 {
+            let what = first & !15;
+            if what == NOTHING {
+                if let Some(last) = foreseen.checked_sub(1) {
+                    self.last = *path.numbers.get(last).ok_or(Damaged)?;
+                }
+            } else if foreseen < OCTET {
+                slots.push(self.decode_in_full(foreseen, what, &mut bytes)?);
+            } else {
                 return Err(Damaged);
             }
-            let (jump, size) = (usize::from(site.jump), usize::from(site.size));
-            let distance = load(bytes, at, jump)?;
-            let value = load(bytes, at + jump, size)?;
-            at += jump + size;
-            site.target = site.expected().wrapping_add(unfolded(distance));
-            slots.push(Slot([site.word, site.target, value]));
-            self.last = number;
         }
-        Ok(at)
+        self.end_block(count as u32);
+        if slots.len() == count && bytes.is_empty() { Ok(slots) } else { Err(Damaged) }
     }
 
-    /// Reads a slot that was not foreseen, after its first byte.
-    fn decode_in_full(
-        &mut self,
-        bytes: &[u8],
-        mut at: usize,
-        first: u8,
-        slots: &mut Vec<Slot>,
-    ) -> Result<usize, Damaged> {
-        if first & NEW != 0 {
-            if self.count + 1 >= SITES {
-                self.forget();
-            }
-            let (word, target) = (load(bytes, at, 8)?, load(bytes, at + 8, 8)?);
-            let slot = Slot([word, target, load(bytes, at + 16, 8)? & mask(usize::from(size(word)))]);
-            self.learn(slot);
-            slots.push(slot);
-            return Ok(at + MAX_FULL - 1);
-        }
-        let mut number = self.sites.get(usize::from(self.last)).ok_or(Damaged)?.next;
-        if first & TOLD != 0 {
-            number = load(bytes, at, 2)? as u16;
-            at += 2;
-        }
-        let length = usize::from(first & 15).min(8);
-        let distance = load(bytes, at, length)?;
-        let site = self.follow(number).filter(|site| site.size != 0 && first & KNOWN != 0).ok_or(Damaged)?;
-        let (word, size) = (site.word, usize::from(site.size));
-        let target = site.expected().wrapping_add(unfolded(distance));
-        let value = load(bytes, at + length, size)?;
-        self.adapt(number, target);
-        slots.push(Slot([word, target, value]));
-        Ok(at + length + size)
+    /// Reads a slot that was not foreseen at this place of a path.
+    fn decode_in_full(&mut self, place: usize, what: u8, bytes: &mut &[u8]) -> Result<Slot, Damaged> {
+        let (number, slot) = if what == NEW {
+            let [word, target, value] = [load(bytes, 8)?, load(bytes, 8)?, load(bytes, 8)?];
+            // Of a value only as many bytes count as it has.
+            let unused = 64 - 8 * u32::from(size(word));
+            (0, Slot([word, target, value << unused >> unused]))
+        } else {
+            let length = load(bytes, 1)? as usize;
+            let number = match what {
+                OTHER => load(bytes, 2)? as u16,
+                SAME => {
+                    let path = self.paths.get(usize::from(self.last)).ok_or(Damaged)?;
+                    *path.numbers.get(place).ok_or(Damaged)?
+                }
+                _ => return Err(Damaged),
+            };
+            let site = self.sites.get(usize::from(number)).filter(|_| number != 0 && length <= 8).ok_or(Damaged)?;
+            let word = site.word;
+            let (_, before) = self.before(&Surprise { place, number, slot: Slot([word, 0, 0]) });
+            let target = before.wrapping_add(unfolded(load(bytes, length)?));
+            (number, Slot([word, target, load(bytes, usize::from(size(word)))?]))
+        };
+        self.learn(Surprise { place, number, slot });
+        Ok(slot)
     }
 }

@@ -103,6 +103,10 @@ int main(int argc, char **argv) {
     struct timeval day;
     gettimeofday(&day, NULL);
     check(14, day.tv_sec - second <= 1);
+    struct timezone zone = {7, 7};
+    day.tv_sec = 0;
+    gettimeofday(&day, &zone);
+    check(15, day.tv_sec >= second && day.tv_sec - second <= 1 && zone.tz_minuteswest != 7);
     __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
     pthread_join(thread, NULL);
     puts(wrong ? "wrong" : "ok");

@@ -25,8 +25,8 @@ mod encode;
 mod group;
 mod lane;
 mod name;
-mod octet;
 mod op;
+mod path;
 mod plan;
 mod predict;
 pub mod ring;
@@ -46,8 +46,8 @@ pub use decode::{Block, Columns, Decoder};
 pub use encode::{Batch, Closed, Encoder, Event, Full};
 pub use lane::{LANES, MIN_BUFFER_BYTES};
 pub use name::{Name, NameReader};
-pub use octet::{Expected, OCTET, OCTET_ROOM, Octet};
 pub use op::{Op, SPACES, Space};
+pub use path::{Followed, PATH_ROOM, Path, STEPS, Surprise, follow};
 pub use value::{Value, ValueSink};
 
 /// The most events in a block.

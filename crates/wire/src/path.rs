@@ -1,0 +1,362 @@
+//! What came after a slot, and how little has to be kept where the same comes again.
+//!
+//! A slot's first word, what it is and where in the code, is a *site*. The path of a site is what came after it the last
+//! times: eight slots, with their sites and where in memory each went on. Of the words of the slots that follow, a base
+//! is taken off each. What is left may be as large as is expected and no larger: nothing of a first word, little of a
+//! target, anything of a value, which counts from the last one. Then only as many bytes of it are kept as can be other than zero; and the path
+//! of the last slot's site says what comes next ([`follow`]).
+//!
+//! The words of a path lie as those of slots do, so a processor with wide registers treats eight at a time, without a
+//! decision among them; elsewhere the same is done for one slot after another.
+//!
+//! **Invariant:** both ways leave the same bytes and the same paths.
+
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::Relaxed;
+
+use crate::ring::fetch;
+
+/// How many slots a path has.
+pub const STEPS: usize = 8;
+/// There must be so much room for what is kept of a path's slots: bytes are written in large pieces.
+pub const PATH_ROOM: usize = 1 + 8 * WORDS;
+
+const WORDS: usize = 3 * STEPS;
+/// The first word of no slot.
+const NOBODY: u64 = (1 << 56) - 1;
+/// Slots are fetched so long before they are looked at: another core wrote them, and waiting for each takes longer than all
+/// the rest.
+const AHEAD: usize = 320;
+
+/// The slots that are expected after one. Places are counted from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[repr(C, align(64))]
+pub struct Path {
+    base: [u64; WORDS],
+    /// What may be left of each word.
+    most: [u64; WORDS],
+    /// How far the next base is from the word: only of targets it is not the word itself.
+    step: [u64; WORDS],
+    /// Which bytes are kept of each word, a bit each: from the lowest on. A register's worth, the rest of which is not used.
+    kept: [u8; 64],
+    /// The numbers of the sites; 0 where nothing is expected.
+    sites: Numbers,
+    /// The numbers of those that came instead the last time.
+    others: Numbers,
+    /// Where another site came than was expected, and not yet that one again, a bit each.
+    doubts: u8,
+}
+
+/// The numbers of sites, the first in the lowest bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Numbers(u128);
+
+impl Numbers {
+    #[inline(always)]
+    fn at(self, place: usize) -> u16 {
+        self.0.checked_shr(16 * place as u32).unwrap_or(0) as u16
+    }
+
+    /// At a place comes this number, and then `later` ones.
+    #[inline(always)]
+    fn go_on(self, place: usize, number: u16, later: Numbers) -> Numbers {
+        let shift = 16 * place as u32;
+        let stays = self.0 & !u128::MAX.checked_shl(shift).unwrap_or(0);
+        Numbers(stays | (later.0 << 16 | u128::from(number)).checked_shl(shift).unwrap_or(0))
+    }
+
+    #[inline(always)]
+    fn set(self, place: usize, number: u16) -> Numbers {
+        let shift = 16 * place as u32;
+        let stays = self.0 & !0xFFFF_u128.checked_shl(shift).unwrap_or(0);
+        Numbers(stays | u128::from(number).checked_shl(shift).unwrap_or(0))
+    }
+}
+
+/// What was expected of slots, up to the first that was not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Followed {
+    /// How many.
+    pub slots: usize,
+    /// How many bytes tell of them.
+    pub bytes: usize,
+    /// The number of the site whose path was followed last.
+    pub site: u16,
+    /// How many slots of that path came.
+    pub place: usize,
+    /// Where the byte is that says so.
+    pub told: usize,
+}
+
+/// Keeps what is other than expected of `slots` from the start of `room` on, until one is not as expected or there are no more.
+/// Begins after the site with this number; the paths of all sites are given by their numbers. Before the slots of each path
+/// stands a byte with how many there are.
+///
+/// There must be room for [`PATH_ROOM`] bytes more than are kept; where there is not, that is the end, too.
+#[inline]
+pub fn follow(paths: &mut [Path], site: u16, slots: &[[AtomicU64; 3]], room: &mut [u8]) -> Followed {
+    #[cfg(target_arch = "x86_64")]
+    if wide::is_there() {
+        return wide::follow(paths, site, slots, room);
+    }
+    follow_with(paths, site, slots, room, |path, slots, room| path.take_one_by_one(slots, room))
+}
+
+/// How many slots were taken, and how many bytes were kept of them.
+type Taken = (usize, usize);
+/// Room for what is kept of the slots of a path.
+type Room = [u8; PATH_ROOM - 1];
+
+/// See [`follow`]; `take` is [`Path::take_one_by_one`], or does the same.
+#[inline(always)]
+fn follow_with(
+    paths: &mut [Path],
+    site: u16,
+    slots: &[[AtomicU64; 3]],
+    room: &mut [u8],
+    take: impl Fn(&mut Path, &[[AtomicU64; 3]], &mut Room) -> Taken,
+) -> Followed {
+    let mut followed = Followed { slots: 0, bytes: 0, site, place: 0, told: 0 };
+    let (mut rest, mut room) = (slots, room);
+    loop {
+        // Two slots are less than a line of the cache.
+        if let Some([a, _, b, _, c, _, d, _]) = rest.get(AHEAD..).and_then(<[_]>::first_chunk) {
+            [a, b, c, d].into_iter().for_each(fetch);
+        }
+        let Some(path) = paths.get_mut(usize::from(followed.site)) else { break };
+        let Some((first, kept)) = room.split_first_mut() else { break };
+        let Some(into) = kept.first_chunk_mut() else { break };
+        let (taken, bytes) = take(path, rest, into);
+        path.doubts &= doubts_after(taken);
+        *first = taken as u8;
+        followed.told = followed.bytes;
+        followed.bytes += 1 + bytes;
+        followed.slots += taken;
+        if taken < STEPS {
+            followed.place = taken;
+            break;
+        }
+        followed.site = path.sites.at(STEPS - 1);
+        (rest, room) = (rest.get(STEPS..).unwrap_or_default(), kept.get_mut(bytes..).unwrap_or_default());
+        if rest.is_empty() {
+            break;
+        }
+    }
+    followed
+}
+
+/// The doubts that are left after so many slots were as expected, a bit each.
+#[inline(always)]
+fn doubts_after(slots: usize) -> u8 {
+    (0xFF_u32 << slots) as u8
+}
+
+/// A slot that was not as expected.
+#[derive(Clone, Copy, Debug)]
+pub struct Surprise {
+    /// Where on the path it came.
+    pub place: usize,
+    /// The number of its site.
+    pub site: u16,
+    /// Its first two words.
+    pub word: u64,
+    /// See `word`.
+    pub target: u64,
+    /// How many bytes its value has.
+    pub size: u8,
+}
+
+impl Path {
+    /// Expects nothing.
+    pub const NOWHERE: Path = {
+        let (mut base, mut place) = ([0; WORDS], 0);
+        while place < WORDS {
+            base[place] = NOBODY;
+            place += 3;
+        }
+        Path {
+            base,
+            most: [0; WORDS],
+            step: [0; WORDS],
+            kept: [0; 64],
+            sites: Numbers(0),
+            others: Numbers(0),
+            doubts: 0,
+        }
+    };
+
+    /// The number of the site that is expected at a place, or 0, and its first word.
+    #[inline(always)]
+    pub fn site(&self, place: usize) -> (u16, u64) {
+        (self.sites.at(place), Self::words(place).map_or(NOBODY, |at| self.base[at]))
+    }
+
+    /// The number of the site that came at a place instead of another one, the last time, or 0.
+    #[inline(always)]
+    pub fn other(&self, place: usize) -> u16 {
+        self.others.at(place)
+    }
+
+    /// The last target at a place.
+    #[inline(always)]
+    pub fn target(&self, place: usize) -> u64 {
+        Self::words(place).map_or(0, |at| self.base[at + 1].wrapping_sub(self.step[at + 1]))
+    }
+
+    /// The site that was expected came, with a target that was not: expects others from now on. How many bytes their
+    /// distances have now.
+    pub fn aim(&mut self, place: usize, target: u64) -> u8 {
+        let Some(at) = Self::words(place) else { return 0 };
+        let distance = target.wrapping_sub(self.target(place));
+        let jump = self.kept[at + 1].count_ones() as u8;
+        if jump == 0 && self.step[at + 1] == 0 {
+            (self.step[at + 1], self.base[at + 1]) = (distance, target.wrapping_add(distance));
+            return 0;
+        }
+        let folded = distance << 1 ^ ((distance as i64) >> 63) as u64;
+        let needed = (64 - folded.leading_zeros()).div_ceil(8).clamp(1, 4) as u8;
+        self.jump(place, target, jump.max(needed));
+        jump.max(needed)
+    }
+
+    /// Expects targets around this one, so far that distances have so many bytes, at most 4.
+    fn jump(&mut self, place: usize, target: u64, jump: u8) {
+        let Some(at) = Self::words(place) else { return };
+        let (reach, before) = match u32::from(jump) {
+            0 => (1, 0),
+            bytes => (1u64 << (8 * bytes), 1 << (8 * bytes - 1)),
+        };
+        (self.most[at + 1], self.step[at + 1]) = (reach - 1, 0u64.wrapping_sub(before));
+        self.base[at + 1] = target.wrapping_sub(before);
+        self.kept[at + 1] = low_bits(jump);
+    }
+
+    /// Expects targets that jump about to be where they were the last time.
+    pub fn rest(&mut self) {
+        for place in 0..STEPS {
+            if Self::words(place).is_some_and(|at| self.kept[at + 1] != 0) {
+                self.jump(place, self.target(place), 0);
+            }
+        }
+    }
+
+    /// Another site came than was expected. Whether that is a reason to expect it from now on: once is not.
+    #[inline(always)]
+    pub fn doubt(&mut self, place: usize, site: u16) -> bool {
+        let known = self.sites.at(place) != 0;
+        if known && self.doubts >> place & 1 == 0 {
+            self.doubts |= 1 << place;
+            self.others = self.others.set(place, site);
+            return false;
+        }
+        true
+    }
+
+    /// Expects the slot from now on, with distances of so many bytes, at most 4; and what comes on its site's own path, which
+    /// without another is this one, after it.
+    pub fn expect(&mut self, surprise: Surprise, jump: u8, after: Option<&Path>) {
+        let Surprise { place, site, word, target, size } = surprise;
+        let (sites, others) = after.map_or((self.sites, self.others), |path| (path.sites, path.others));
+        self.others = self.others.go_on(place, self.sites.at(place), others);
+        self.sites = self.sites.go_on(place, site, sites);
+        self.doubts &= !doubts_after(place);
+        self.go_on(place + 1, after);
+        let Some(at) = Self::words(place) else { return };
+        (self.base[at], self.base[at + 2], self.most[at + 2]) = (word, 0, u64::MAX);
+        self.kept[at + 2] = low_bits(size);
+        self.jump(place, target, jump);
+    }
+
+    /// Has the words from a place on of those from the first on, of another path or of this one.
+    fn go_on(&mut self, place: usize, other: Option<&Path>) {
+        #[cfg(target_arch = "x86_64")]
+        if wide::is_there() {
+            return wide::go_on(self, place, other);
+        }
+        self.go_on_one_by_one(place, other);
+    }
+
+    fn go_on_one_by_one(&mut self, place: usize, other: Option<&Path>) {
+        let at = (3 * place).min(WORDS);
+        let Path { base, most, step, kept, .. } = other.cloned().unwrap_or_else(|| self.clone());
+        self.base[at..].copy_from_slice(&base[..WORDS - at]);
+        self.most[at..].copy_from_slice(&most[..WORDS - at]);
+        self.step[at..].copy_from_slice(&step[..WORDS - at]);
+        self.kept[at..WORDS].copy_from_slice(&kept[..WORDS - at]);
+    }
+
+    /// Keeps what is other than expected of slots, up to the first that is not as expected.
+    fn take_one_by_one(&mut self, slots: &[[AtomicU64; 3]], room: &mut Room) -> Taken {
+        let (mut taken, mut bytes) = (0, 0);
+        for (place, slot) in slots.iter().take(STEPS).enumerate() {
+            let [word, target, value] = slot.each_ref().map(|word| word.load(Relaxed));
+            let at = 3 * place;
+            let far = target.wrapping_sub(self.base[at + 1]);
+            let more = value.wrapping_sub(self.base[at + 2]);
+            if word != self.base[at] || far > self.most[at + 1] || more > self.most[at + 2] {
+                break;
+            }
+            (self.base[at + 1], self.base[at + 2]) = (target.wrapping_add(self.step[at + 1]), value);
+            for (number, kept) in [(far, self.kept[at + 1]), (more, self.kept[at + 2])] {
+                if let Some(room) = room.get_mut(bytes..bytes + 8) {
+                    room.copy_from_slice(&number.to_le_bytes());
+                }
+                bytes += kept.count_ones() as usize;
+            }
+            taken += 1;
+        }
+        (taken, bytes)
+    }
+
+    /// The slots of which `bytes` begin with what was kept, at so many places from the first on: gives them to `each`, and
+    /// says how many bytes that were. None where they are too few, or nothing was expected.
+    pub fn give(&mut self, places: usize, bytes: &[u8], mut each: impl FnMut([u64; 3])) -> Option<usize> {
+        let mut used = 0;
+        for place in 0..places {
+            let at = Self::words(place).filter(|&at| self.base[at] != NOBODY)?;
+            let [jump, size] = [at + 1, at + 2].map(|at| self.kept[at].count_ones() as usize);
+            let target = self.base[at + 1].wrapping_add(load(bytes, used, jump)?);
+            let value = self.base[at + 2].wrapping_add(load(bytes, used + jump, size)?) & low_bytes(size);
+            (self.base[at + 1], self.base[at + 2]) = (target.wrapping_add(self.step[at + 1]), value);
+            used += jump + size;
+            each([self.base[at], target, value]);
+        }
+        self.doubts &= doubts_after(places);
+        Some(used)
+    }
+
+    /// Where the words of a place begin.
+    #[inline(always)]
+    fn words(place: usize) -> Option<usize> {
+        (place < STEPS).then_some(3 * place)
+    }
+}
+
+/// So many bits, from the lowest on.
+fn low_bits(count: u8) -> u8 {
+    ((1u16 << count.min(8)) - 1) as u8
+}
+
+/// All bits of so many bytes, at most 8.
+#[inline(always)]
+fn low_bytes(count: usize) -> u64 {
+    if count < 8 { (1 << (8 * count)) - 1 } else { u64::MAX }
+}
+
+/// The number of so many bytes, at most 8.
+#[inline(always)]
+fn load(bytes: &[u8], at: usize, count: usize) -> Option<u64> {
+    if let Some(word) = bytes.get(at..at + 8).and_then(<[u8]>::first_chunk) {
+        let all = u64::from_le_bytes(*word);
+        return Some(all & low_bytes(count));
+    }
+    let bytes = bytes.get(at..at + count)?;
+    Some(bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+}
+
+/// The same with registers of 64 bytes.
+#[cfg(target_arch = "x86_64")]
+mod wide;
+
+#[cfg(test)]
+mod tests;

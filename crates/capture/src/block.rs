@@ -14,7 +14,7 @@ pub(crate) const RAW_MAGIC: [u8; 8] = *b"rwraw 4\n";
 /// The head of a block: how many bytes and slots it has, and a sum over its bytes.
 pub(crate) const BLOCK_HEAD: usize = 16;
 /// At most so many slots make a block.
-pub(crate) const BLOCK_SLOTS: usize = 1 << 14;
+pub(crate) const BLOCK_SLOTS: usize = 1 << 13;
 
 /// Writes slots as a raw recording, as [`Drain`](crate::Drain) does with those that it takes out.
 pub fn write_raw(path: &Path, slots: &[Slot]) -> io::Result<()> {
@@ -73,17 +73,19 @@ pub(crate) fn head(payload: &[u8], slots: u32) -> [u8; BLOCK_HEAD] {
     head
 }
 
-/// A sum that notices what a torn or foreign file has instead: it guards against accidents only. Four sums, each of every
-/// fourth word, are computed side by side: one after the other would take as long as all the rest.
+/// A sum that notices what a torn or foreign file has instead: it guards against accidents only. Each of four sums adds every
+/// fourth word, and another one adds that sum after each, so that the order counts, too: all of these side by side.
 pub(crate) fn sum(bytes: &[u8]) -> u64 {
-    let step = |sum: u64, word: u64| (sum ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
-    let (groups, rest) = bytes.as_chunks::<32>();
-    let mut sums = [bytes.len() as u64, 1, 2, 3];
+    const SIDES: usize = 4;
+    let (groups, rest) = bytes.as_chunks::<{ 8 * SIDES }>();
+    let (mut sums, mut sums_of_sums) = ([0u64; SIDES], [0u64; SIDES]);
+    let add = |sum: u64, more: u64| sum.wrapping_add(more);
     for group in groups {
-        for (sum, word) in sums.iter_mut().zip(group.as_chunks::<8>().0) {
-            *sum = step(*sum, u64::from_le_bytes(*word));
-        }
+        let words = group.as_chunks::<8>().0;
+        sums = std::array::from_fn(|side| add(sums[side], u64::from_le_bytes(words[side])));
+        sums_of_sums = std::array::from_fn(|side| add(sums_of_sums[side], sums[side]));
     }
-    let sum = sums.into_iter().fold(0, step);
+    let step = |sum: u64, word: u64| (sum ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+    let sum = sums.into_iter().chain(sums_of_sums).fold(bytes.len() as u64, step);
     rest.iter().fold(sum, |sum, &byte| step(sum, u64::from(byte)))
 }

@@ -1,21 +1,20 @@
 //! Slots as few bytes, and back.
 //!
 //! A slot's first word, what it is and where in the code, is a *site*, and gets a number when it first comes. For each site
-//! its *path* is remembered: the eight slots that came after it, with where in memory each went on. Mostly the same
-//! sites come again, near the same places: such slots are *foreseen*, eight at a time, and take as many bytes as their
-//! values have, and a few more for addresses that jump about ([`Octet`]). The first slot that is not foreseen stands in
-//! full after those that were. Then the path goes on with it, and with what came after it the last time.
+//! its [`Path`] is remembered: what came after it. Mostly the same comes again: such slots are *foreseen*, and take as
+//! many bytes as their values have, and a few more for addresses that jump about. The first slot that is not foreseen
+//! stands in full after those that were. Where this is so for the second time, the path goes on with that slot from then on,
+//! and with what came after it the last time.
 //!
-//! The recorder must keep pace with the program: what is foreseen goes through a few instructions without a decision
-//! among them.
+//! The recorder must keep pace with the program: what is foreseen goes through a few instructions, eight slots at a time.
 //!
 //! **Invariant:** encoder and decoder change sites and paths by the same functions, and nothing else does.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use reweave_wire::ring::{Slot, fetch, kind};
-use reweave_wire::{OCTET, OCTET_ROOM, Octet, Op};
+use reweave_wire::ring::{Slot, kind};
+use reweave_wire::{Op, PATH_ROOM, Path, Surprise, follow};
 
 mod read;
 
@@ -28,19 +27,18 @@ const MAX_FULL: usize = 3 * 8;
 /// The most bytes of a slot: in full, with the bytes that say so.
 pub(crate) const MAX_BYTES: usize = 2 + MAX_FULL;
 /// What must be free behind the last slot: bytes are written in large pieces.
-pub(crate) const SPARE: usize = 1 + OCTET_ROOM;
+pub(crate) const SPARE: usize = PATH_ROOM;
 /// Targets that jump about are given another chance after so many slots.
 const CHANCE: usize = 1 << 22;
-/// Slots are fetched so long before they are encoded: another core wrote them, and waiting for each takes longer than
-/// encoding it.
-const AHEAD: usize = 160;
 
-// The byte before foreseen slots has their number, at most eight, and what stands after them: nothing; a slot of a new site; one
-// of another site than was foreseen, or of that site. The last two have another byte, the length of a distance.
+// The byte before foreseen slots has their number, at most eight, and what stands after them: nothing; a slot of a new site; or
+// one of a site that is known: of any, of the one that was foreseen, or of the one that came instead the last time. Then
+// follows a byte with the length of a distance.
 const NOTHING: u8 = 0;
 const NEW: u8 = 1 << 4;
-const OTHER: u8 = 2 << 4;
+const ANY: u8 = 2 << 4;
 const SAME: u8 = 3 << 4;
+const OTHER: u8 = 4 << 4;
 
 /// What encoder and decoder remember.
 pub(crate) struct Sites {
@@ -52,7 +50,6 @@ pub(crate) struct Sites {
     places: Box<[u16]>,
     last: u16,
     since: usize,
-    full: usize,
 }
 
 /// What came with a first word when it was not foreseen.
@@ -64,34 +61,18 @@ struct Site {
     jump: u8,
 }
 
-#[derive(Clone)]
-struct Path {
-    slots: Octet,
-    /// The numbers of their sites; 0 where none is expected.
-    numbers: [u16; OCTET],
-}
-
 const NOBODYS: Site = Site { word: 0, target: 0, jump: 0 };
-const NOWHERE: Path = Path { slots: Octet::NOTHING, numbers: [0; OCTET] };
 
 impl Default for Sites {
     fn default() -> Sites {
         Sites {
             sites: vec![NOBODYS],
-            paths: vec![NOWHERE],
+            paths: vec![Path::NOWHERE],
             places: vec![0; PLACES].into(),
             last: 0,
             since: 0,
-            full: 0,
         }
     }
-}
-
-/// A slot that was not foreseen: where on the last site's path, and of which site.
-struct Surprise {
-    place: usize,
-    number: u16,
-    slot: Slot,
 }
 
 fn folded(difference: u64) -> u64 {
@@ -128,92 +109,101 @@ impl Sites {
     ) -> (usize, u32) {
         let (mut rest, mut left_out) = (slots, 0);
         while !rest.is_empty() {
-            // Two slots are less than a line.
-            rest.get(AHEAD..).into_iter().flat_map(|later| later.iter().step_by(2).take(OCTET / 2)).for_each(fetch);
-            let Some((first, room)) = bytes.get_mut(at..).and_then(<[_]>::split_first_mut) else { break };
-            let (Some(path), Some(room)) =
-                (self.paths.get_mut(usize::from(self.last)), room.first_chunk_mut())
-            else {
-                break;
-            };
-            let foreseen = path.slots.take(rest, room);
-            *first = NOTHING | foreseen.slots as u8;
-            at += 1 + foreseen.bytes;
-            if foreseen.slots == OCTET {
-                (self.last, rest) = (path.numbers[OCTET - 1], rest.get(OCTET..).unwrap_or_default());
-                continue;
-            }
-            let before = foreseen.slots.checked_sub(1).and_then(|place| path.numbers.get(place));
-            let Some((next, later)) = rest.get(foreseen.slots..).and_then(<[_]>::split_first) else {
-                self.last = before.copied().unwrap_or(self.last);
+            let Some(room) = bytes.get_mut(at..) else { break };
+            let followed = follow(&mut self.paths, self.last, rest, room);
+            let (told, place) = (at + followed.told, followed.place);
+            (self.last, at) = (followed.site, at + followed.bytes);
+            let Some((next, later)) = rest.get(followed.slots..).and_then(<[_]>::split_first) else {
+                self.pass(place);
                 break;
             };
             rest = later;
-            let slot = Slot(next.each_ref().map(|word| word.load(Relaxed)));
-            let is_sound = is_sound(slot);
-            if is_looked_at(slot) || !is_sound {
-                other(slot);
+            let [word, target, value] = next.each_ref().map(|word| word.load(Relaxed));
+            let is_sound = is_sound(word);
+            if is_looked_at(word) || !is_sound {
+                other(Slot([word, target, value]));
             }
             if is_sound {
-                let told = at - 1 - foreseen.bytes;
-                at = self.encode_in_full(foreseen.slots, slot, bytes, (told, at));
-            } else {
-                self.last = before.copied().unwrap_or(self.last);
-                left_out += 1;
+                let (what, site) = self.find(place, word);
+                let surprise = Surprise { place, site, word, target, size: size(word) };
+                at = self.encode_in_full(what, surprise, value, bytes, at);
+                if let Some(room) = bytes.get_mut(told) {
+                    *room |= what;
+                }
+                continue;
+            }
+            self.pass(place);
+            left_out += 1;
+            if place == 0 {
+                at = told;
             }
         }
         (at, (slots.len() - left_out) as u32)
     }
 
-    /// Writes a slot that was not foreseen, at this place of a path: what it is to `told`, and all else from `at` on; where
-    /// it ends.
-    fn encode_in_full(&mut self, place: usize, slot: Slot, bytes: &mut [u8], (told, mut at): (usize, usize)) -> usize {
-        let Slot([word, target, value]) = slot;
-        self.full += 1;
-        let number = self.number(word);
-        let surprise = Surprise { place, number, slot };
-        let what = if number == 0 {
-            for number in slot.0 {
-                put(bytes, at, number);
-                at += 8;
-            }
-            NEW
+    /// Is at the last of so many slots of the last path.
+    fn pass(&mut self, slots: usize) {
+        if let (Some(path), Some(place)) = (self.paths.get(usize::from(self.last)), slots.checked_sub(1)) {
+            self.last = path.site(place).0;
+        }
+    }
+
+    /// The site with this first word, which came at a place of the last path, and how it is told; number 0 where it is new.
+    #[inline(always)]
+    fn find(&self, place: usize, word: u64) -> (u8, u16) {
+        let Some(path) = self.paths.get(usize::from(self.last)) else { return (NEW, 0) };
+        let ((expected, expected_word), other) = (path.site(place), path.other(place));
+        if expected_word == word {
+            return (SAME, expected);
+        }
+        // Mostly there are two ways to go on.
+        if other != 0 && self.sites.get(usize::from(other)).is_some_and(|site| site.word == word) {
+            return (OTHER, other);
+        }
+        match self.places.get(self.place(word)) {
+            Some(&number) if number != 0 => (ANY, number),
+            _ => (NEW, 0),
+        }
+    }
+
+    /// From where the distance to the target of a known site counts.
+    #[inline(always)]
+    fn before(&self, what: u8, place: usize, site: u16) -> u64 {
+        if what == SAME {
+            self.paths.get(usize::from(self.last)).map_or(0, |path| path.target(place))
         } else {
-            let (what, before) = self.before(&surprise);
-            let distance = folded(target.wrapping_sub(before));
+            self.sites.get(usize::from(site)).map_or(0, |site| site.target)
+        }
+    }
+
+    /// Writes a slot that was not foreseen from `at` on; where it ends.
+    #[inline(always)]
+    fn encode_in_full(
+        &mut self,
+        what: u8,
+        surprise: Surprise,
+        value: u64,
+        bytes: &mut [u8],
+        at: usize,
+    ) -> usize {
+        let Surprise { place, site, word, target, size } = surprise;
+        let Some(room) = bytes.get_mut(at..at + MAX_FULL + 8) else { return at };
+        let used = if what == NEW {
+            for (place, number) in [word, target, value].into_iter().enumerate() {
+                put(room, 8 * place, number);
+            }
+            MAX_FULL
+        } else {
+            let distance = folded(target.wrapping_sub(self.before(what, place, site)));
             let length = length(distance);
-            if let Some(room) = bytes.get_mut(at) {
-                *room = length as u8;
-            }
-            at += 1;
-            if what == OTHER {
-                put(bytes, at, u64::from(number));
-                at += 2;
-            }
-            put(bytes, at, distance);
-            put(bytes, at + length, value);
-            at += length + usize::from(size(word));
-            what
+            put(room, 0, length as u64 | u64::from(site) << 8);
+            let start = if what == ANY { 3 } else { 1 };
+            put(room, start, distance);
+            put(room, start + length, value);
+            start + length + usize::from(size)
         };
-        if let Some(room) = bytes.get_mut(told) {
-            *room |= what;
-        }
         self.learn(surprise);
-        at
-    }
-
-    /// Whether the site is the one that was foreseen, and from where the distance to the target counts.
-    fn before(&self, surprise: &Surprise) -> (u8, u64) {
-        let &Surprise { place, number, .. } = surprise;
-        match self.paths.get(usize::from(self.last)) {
-            Some(path) if path.numbers.get(place) == Some(&number) => (SAME, path.slots.target(place)),
-            _ => (OTHER, self.sites.get(usize::from(number)).map_or(0, |site| site.target)),
-        }
-    }
-
-    /// The number of the site with this first word; 0 where it is new.
-    fn number(&self, word: u64) -> u16 {
-        self.places.get(self.place(word)).copied().unwrap_or(0)
+        at + used
     }
 
     /// Where in the table the number of a site is, or would be.
@@ -229,54 +219,42 @@ impl Sites {
         place
     }
 
-    /// What was not foreseen is from now on, and what came after it the last time. What the recorder looks at never is.
-    fn learn(&mut self, surprise: Surprise) {
-        let Surprise { place, mut number, slot } = surprise;
-        let Slot([word, target, _]) = slot;
-        let mut last = self.last;
-        if number == 0 {
-            if self.sites.len() >= SITES {
-                self.forget();
-                last = 0;
-            }
-            number = self.sites.len() as u16;
-            let at = self.place(word);
-            if let Some(room) = self.places.get_mut(at) {
-                *room = number;
-            }
-            self.sites.push(Site { word, target, jump: 0 });
-            self.paths.push(NOWHERE);
+    /// A slot came that was not foreseen. What the recorder looks at never is.
+    #[inline(always)]
+    fn learn(&mut self, mut surprise: Surprise) {
+        let Surprise { place, word, target, .. } = surprise;
+        if surprise.site == 0 {
+            surprise.site = self.add(word);
         }
-        self.last = number;
-        let Some(site) = self.sites.get_mut(usize::from(number)) else { return };
+        let (last, next) = (usize::from(self.last), usize::from(surprise.site));
+        self.last = surprise.site;
+        let Some(site) = self.sites.get_mut(next) else { return };
         site.target = target;
-        if is_looked_at(slot) {
-            return;
-        }
-        let (from, to) = (usize::from(number), usize::from(last));
-        let Some(path) = self.paths.get_mut(to) else { return };
-        if path.numbers.get(place) == Some(&number) {
-            let distance = target.wrapping_sub(path.slots.target(place));
-            match path.slots.way(place) {
-                (0, 0) => path.slots.stride(place, target, distance),
-                (jump, _) => {
-                    let jump = jump.max(length(folded(distance)).clamp(1, 4) as u8);
-                    path.slots.jump(place, target, jump);
-                    site.jump = site.jump.max(jump);
-                }
+        let Some(path) = self.paths.get_mut(last).filter(|_| !is_looked_at(word)) else { return };
+        if path.site(place).0 == surprise.site {
+            site.jump = site.jump.max(path.aim(place, target));
+        } else if path.doubt(place, surprise.site) {
+            if last == next {
+                path.expect(surprise, site.jump, None);
+            } else if let Ok([path, after]) = self.paths.get_disjoint_mut([last, next]) {
+                path.expect(surprise, site.jump, Some(after));
             }
-            return;
         }
-        path.slots.expect(place, word, target, site.jump, size(word));
-        if let Some(room) = path.numbers.get_mut(place) {
+    }
+
+    /// A new site's number.
+    #[cold]
+    fn add(&mut self, word: u64) -> u16 {
+        if self.sites.len() >= SITES {
+            self.forget();
+        }
+        let (at, number) = (self.place(word), self.sites.len() as u16);
+        if let Some(room) = self.places.get_mut(at) {
             *room = number;
         }
-        if from == to {
-            let after = path.clone();
-            path.go_on(place + 1, &after);
-        } else if let Ok([path, after]) = self.paths.get_disjoint_mut([to, from]) {
-            path.go_on(place + 1, after);
-        }
+        self.sites.push(Site { word, ..NOBODYS });
+        self.paths.push(Path::NOWHERE);
+        number
     }
 
     /// A block of so many slots ends: now and then, targets that jumped about may have come to rest.
@@ -284,7 +262,7 @@ impl Sites {
         self.since += slots as usize;
         if self.since >= CHANCE {
             self.since = 0;
-            self.paths.iter_mut().for_each(|path| path.slots.rest());
+            self.paths.iter_mut().for_each(Path::rest);
             self.sites.iter_mut().for_each(|site| site.jump = 0);
         }
     }
@@ -293,34 +271,27 @@ impl Sites {
     fn forget(&mut self) {
         self.sites.truncate(1);
         self.paths.truncate(1);
-        self.paths.fill(NOWHERE);
+        self.paths.fill(Path::NOWHERE);
         self.places.fill(0);
         self.last = 0;
     }
 }
 
-impl Path {
-    /// From a place on, the path is as `other` is from its start on.
-    fn go_on(&mut self, place: usize, other: &Path) {
-        self.slots.go_on(place, &other.slots);
-        let rest = self.numbers.get_mut(place..).unwrap_or_default();
-        rest.iter_mut().zip(other.numbers).for_each(|(room, number)| *room = number);
-    }
-}
-
 /// Whether a slot says more than that its thread went on.
-fn is_looked_at(slot: Slot) -> bool {
+fn is_looked_at(word: u64) -> bool {
     const PASSED_OVER: [u8; 3] = [
         kind::OPERATION + Op::Branch as u8,
         kind::OPERATION + Op::Enter as u8,
         kind::OPERATION + Op::Exit as u8,
     ];
-    slot.kind() >= kind::OTHERS && !PASSED_OVER.contains(&slot.kind())
+    let kind = (word >> 56) as u8;
+    kind >= kind::OTHERS && !PASSED_OVER.contains(&kind)
 }
 
 /// Whether a slot is one that a recorder can write.
-fn is_sound(slot: Slot) -> bool {
-    let (kind, size) = (slot.kind(), slot.kind() & 15);
+fn is_sound(word: u64) -> bool {
+    let kind = (word >> 56) as u8;
+    let size = kind & 15;
     if kind < kind::OTHERS { kind < kind::UPDATE + 16 && (1..=8).contains(&size) } else { true }
 }
 

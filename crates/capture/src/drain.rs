@@ -11,7 +11,7 @@ use reweave_wire::ring::{RING_MAGIC, SLOT_BYTES, SLOTS_AT, Slot, field, kind, st
 use crate::block::{BLOCK_HEAD, BLOCK_SLOTS, RAW_MAGIC, RawWriter, head};
 use crate::coder::{MAX_BYTES, SPARE, Sites};
 use crate::last::{State, Tail};
-use crate::spool::Spool;
+use crate::spool::{Buffer, Spool};
 
 mod ring;
 
@@ -48,9 +48,9 @@ pub struct Drain {
     ring: Ring,
     spool: Spool,
     sites: Sites,
-    /// Blocks, and how far they are handed over. The one that begins at `start` is being filled.
-    buffer: Vec<u8>,
-    handed_over: usize,
+    /// Blocks, and how far they have been shown to whoever looks at the file. The one that begins at `start` is being filled.
+    buffer: Buffer,
+    shown: usize,
     start: usize,
     used: usize,
     slots: u32,
@@ -90,15 +90,16 @@ impl Drain {
         if let Err(error) = file.write_all(&RAW_MAGIC) {
             stopped = Some(Stop::Failed(error));
         }
-        let mut spool = Spool::new(file, if stopped.is_none() { RAW_MAGIC.len() as u64 } else { 0 })?;
+        let mut spool = Spool::new(file, if stopped.is_none() { RAW_MAGIC.len() as u64 } else { 0 });
+        let (buffer, filled) = spool.begin()?;
         let drain = Drain {
             ring,
-            buffer: spool.buffer(),
             spool,
             sites: Sites::default(),
-            handed_over: 0,
-            start: 0,
-            used: BLOCK_HEAD,
+            buffer,
+            shown: filled,
+            start: filled,
+            used: filled + BLOCK_HEAD,
             slots: 0,
             position: 0,
             events_left: max_events.max(1),
@@ -231,12 +232,9 @@ impl Drain {
         if self.slots > 0 {
             self.end_block();
         }
-        if self.handed_over < self.start {
-            // The buffer goes on being filled.
-            let blocks = self.buffer.get(self.handed_over..self.start).unwrap_or_default().to_vec();
-            let part = 0..blocks.len();
-            self.spool.write(blocks, part);
-            self.handed_over = self.start;
+        if self.shown < self.start {
+            self.spool.show(&self.buffer, self.shown..self.start);
+            self.shown = self.start;
         }
         self.look_for_failure();
     }
@@ -256,10 +254,9 @@ impl Drain {
             self.stop();
         }
         if self.buffer.len() - self.start < MAX_BLOCK {
-            let buffer = std::mem::take(&mut self.buffer);
-            self.spool.write(buffer, self.handed_over..self.start);
-            self.buffer = self.spool.buffer();
-            (self.handed_over, self.start) = (0, 0);
+            let full = std::mem::take(&mut self.buffer);
+            (self.buffer, self.start) = self.spool.next(full, self.start);
+            self.shown = 0;
         }
         (self.used, self.slots) = (self.start + BLOCK_HEAD, 0);
         self.look_for_failure();
@@ -297,7 +294,8 @@ impl Drain {
         slots.iter().try_for_each(|&slot| writer.put(slot))?;
         self.sites = writer.end()?;
         let written = file.stream_position()?;
-        self.spool.turn_to(file, written)?;
+        let filled = self.spool.turn_to(file, written, &mut self.buffer)?;
+        (self.shown, self.start, self.used) = (filled, filled, filled + BLOCK_HEAD);
         (last.older, last.events, last.before) = (last.events, 0, slots.len());
         Ok(())
     }

@@ -5,13 +5,14 @@
 //! from there on, and at the end, whoever waits writes himself.
 //!
 //! The operating system's cache is passed by where the disk keeps pace: filling the cache takes a processor that the program
-//! or the encoding could use. Such writes begin and end at multiples of a page, in memory and in the file. Where the file
-//! system cannot do that, the thread has the lowest priority.
+//! or the encoding could use. Such writes begin and end at multiples of a page, in memory and in the file: so every
+//! buffer begins with what there was of a last page before it, and is written as it lies there. Where the file system
+//! cannot do that, the thread has the lowest priority.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
-use std::ops::Range;
+use std::ops::{Deref, DerefMut, Range};
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
@@ -21,13 +22,11 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 
-/// The bytes of a buffer.
-pub(crate) const BUFFER: usize = 4 << 20;
+/// The bytes of a buffer. Few are in use at a time where the disk keeps pace, and memory that was not used before takes long.
+const BUFFER: usize = 2 << 20;
 /// How many there are at most.
-const BUFFERS: usize = 16;
-/// So much is written at a time: whoever waits for the file waits no longer.
-const STEP: usize = 1 << 21;
-/// A disk that takes longer for it does not keep pace where more than a few buffers wait: then the cache takes them.
+const BUFFERS: usize = 32;
+/// A disk that takes longer for one does not keep pace where more than a few buffers wait: then the cache takes them.
 const SLOW: Duration = Duration::from_millis(20);
 const FEW: usize = BUFFERS / 2;
 /// What passes by the cache begins at multiples of this.
@@ -37,6 +36,38 @@ const PAGE: usize = 4096;
 pub(crate) struct Spool {
     shared: Arc<Shared>,
     made: usize,
+    /// Where in the file the buffer goes that is being filled: a multiple of a page.
+    at: u64,
+}
+
+/// Room for [`BUFFER`] bytes, from the start of a page on.
+#[derive(Default)]
+pub(crate) struct Buffer {
+    memory: Vec<u8>,
+    start: usize,
+}
+
+impl Buffer {
+    fn new() -> Buffer {
+        // One large page, where there are such.
+        let memory = reweave_format::large_buffer(2 * BUFFER);
+        let start = memory.as_ptr().align_offset(BUFFER);
+        Buffer { memory, start }
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.memory.get(self.start..self.start + BUFFER).unwrap_or_default()
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        self.memory.get_mut(self.start..self.start + BUFFER).unwrap_or_default()
+    }
 }
 
 struct Shared {
@@ -49,88 +80,48 @@ struct Shared {
 #[derive(Default)]
 struct Waiting {
     pieces: VecDeque<Piece>,
-    spare: Vec<Vec<u8>>,
+    spare: Vec<Buffer>,
     over: bool,
 }
 
-struct Piece {
-    bytes: Vec<u8>,
-    rest: Range<usize>,
+/// Bytes, and where they go.
+enum Piece {
+    /// The first bytes of a buffer that is full: whole pages.
+    Pages { buffer: Buffer, bytes: usize, at: u64 },
+    /// A copy of what a buffer has so far.
+    Copy { bytes: Vec<u8>, at: u64 },
 }
 
 struct Out {
     file: File,
     /// Where the file ends.
     written: u64,
-    stage: Stage,
-    piece: Option<Piece>,
-    error: Option<io::Error>,
-}
-
-/// The bytes that are written next, from a page's start on in memory and in the file.
-struct Stage {
-    /// Where they go in the file.
-    at: u64,
-    filled: usize,
-    bytes: Vec<u8>,
     /// Whether writes to the file can pass by the cache, as far as it is known, and how long the last took that did.
     can_pass: bool,
     took: Duration,
+    error: Option<io::Error>,
 }
 
-impl Stage {
-    /// What is written next to a file that has so many bytes: what it has of its last page comes again.
-    fn new(file: &File, written: u64) -> io::Result<Stage> {
-        let mut stage = Stage {
-            at: written / PAGE as u64 * PAGE as u64,
-            filled: (written % PAGE as u64) as usize,
-            bytes: vec![0; STEP + PAGE],
-            can_pass: true,
-            took: Duration::ZERO,
-        };
-        let (at, filled) = (stage.at, stage.filled);
-        file.read_exact_at(stage.room().get_mut(..filled).unwrap_or_default(), at)?;
-        Ok(stage)
+impl Out {
+    fn new(file: File, written: u64) -> Out {
+        Out { file, written, can_pass: true, took: Duration::ZERO, error: None }
     }
 
-    /// All its room, of which so much is filled.
-    fn room(&mut self) -> &mut [u8] {
-        let start = self.bytes.as_ptr().align_offset(PAGE);
-        self.bytes.get_mut(start..).and_then(|bytes| bytes.get_mut(..STEP)).unwrap_or_default()
-    }
-
-    /// Takes bytes as long as there is room; how many.
-    fn take(&mut self, bytes: &[u8]) -> usize {
-        let filled = self.filled;
-        let room = self.room().get_mut(filled..).unwrap_or_default();
-        let count = bytes.len().min(room.len());
-        if let (Some(room), Some(bytes)) = (room.get_mut(..count), bytes.get(..count)) {
-            room.copy_from_slice(bytes);
-        }
-        self.filled += count;
-        count
-    }
-
-    /// Writes what is there, and where it is full goes on behind it. A full one passes by the cache if it may and can.
-    fn write(&mut self, file: &File, may_pass: bool) -> io::Result<()> {
-        let (at, filled, start) = (self.at, self.filled, Instant::now());
-        if filled < STEP || !may_pass || !self.can_pass {
-            pass_by(file, false)?;
-            file.write_all_at(self.room().get(..filled).unwrap_or_default(), at)?;
-        } else if let Err(error) = pass_by(file, true).and_then(|()| file.write_all_at(self.room(), at)) {
-            // Not every file system can; those that can may fail for the same reasons as ever.
-            if error.kind() != io::ErrorKind::InvalidInput {
-                return Err(error);
+    /// Writes bytes of a buffer past the cache, if they may pass and can; else, and others, to the cache.
+    fn write(&mut self, bytes: &[u8], at: u64, may_pass: bool) -> io::Result<()> {
+        if may_pass && self.can_pass {
+            let start = Instant::now();
+            match pass_by(&self.file, true).and_then(|()| self.file.write_all_at(bytes, at)) {
+                // Not every file system can; those that can may fail for the same reasons as ever.
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => self.can_pass = false,
+                result => {
+                    self.took = start.elapsed();
+                    return result;
+                }
             }
-            self.can_pass = false;
-            return self.write(file, may_pass);
-        } else {
-            self.took = start.elapsed();
         }
-        if filled == STEP {
-            (self.at, self.filled) = (at + STEP as u64, 0);
-        }
-        Ok(())
+        pass_by(&self.file, false)?;
+        self.file.write_all_at(bytes, at)
     }
 }
 
@@ -151,12 +142,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Spool {
     /// A spool that appends to a file, which has so many bytes and can be read.
-    pub(crate) fn new(file: File, written: u64) -> io::Result<Spool> {
-        let stage = Stage::new(&file, written)?;
+    pub(crate) fn new(file: File, written: u64) -> Spool {
         let shared = Arc::new(Shared {
             waiting: Mutex::default(),
             more: Condvar::new(),
-            out: Mutex::new(Out { file, written, stage, piece: None, error: None }),
+            out: Mutex::new(Out::new(file, written)),
             failed: AtomicBool::new(false),
         });
         let writer = Arc::clone(&shared);
@@ -164,35 +154,73 @@ impl Spool {
         let _ = thread::Builder::new().name("writer".to_owned()).spawn(move || {
             writer.write_what_comes();
         });
-        Ok(Spool { shared, made: 0 })
+        Spool { shared, made: 0, at: 0 }
+    }
+
+    /// A first buffer, which begins with what the file has of its last page; how many bytes that is.
+    pub(crate) fn begin(&mut self) -> io::Result<(Buffer, usize)> {
+        let mut buffer = self.spare();
+        let filled = self.begin_again(&mut buffer)?;
+        Ok((buffer, filled))
+    }
+
+    /// The same with a buffer of which nothing is to be written any more.
+    fn begin_again(&mut self, buffer: &mut Buffer) -> io::Result<usize> {
+        let out = lock(&self.shared.out);
+        let filled = (out.written % PAGE as u64) as usize;
+        self.at = out.written - filled as u64;
+        out.file.read_exact_at(buffer.get_mut(..filled).unwrap_or_default(), self.at)?;
+        Ok(filled)
+    }
+
+    /// Takes a buffer that is filled so far, and gives another one once there is one. It begins with what does not fill a
+    /// page; how many bytes that is.
+    pub(crate) fn next(&mut self, full: Buffer, filled: usize) -> (Buffer, usize) {
+        let (pages, rest) = (filled / PAGE * PAGE, filled % PAGE);
+        let mut last = [0; PAGE];
+        if let (Some(last), Some(bytes)) = (last.get_mut(..rest), full.get(pages..filled)) {
+            last.copy_from_slice(bytes);
+        }
+        self.put(Piece::Pages { buffer: full, bytes: pages, at: self.at });
+        self.at += pages as u64;
+        let mut buffer = self.spare();
+        if let (Some(room), Some(last)) = (buffer.get_mut(..rest), last.get(..rest)) {
+            room.copy_from_slice(last);
+        }
+        (buffer, rest)
+    }
+
+    /// Has a part of the buffer that is being filled written already now.
+    pub(crate) fn show(&self, buffer: &Buffer, part: Range<usize>) {
+        let at = self.at + part.start as u64;
+        let bytes = buffer.get(part).unwrap_or_default().to_vec();
+        self.put(Piece::Copy { bytes, at });
+    }
+
+    fn put(&self, piece: Piece) {
+        lock(&self.shared.waiting).pieces.push_back(piece);
+        self.shared.more.notify_one();
     }
 
     /// A buffer, once there is one: whoever asks has handed over all that he had.
-    pub(crate) fn buffer(&mut self) -> Vec<u8> {
+    fn spare(&mut self) -> Buffer {
         loop {
             if let Some(buffer) = lock(&self.shared.waiting).spare.pop() {
                 return buffer;
             }
             if self.made < BUFFERS {
                 self.made += 1;
-                return reweave_format::large_buffer(BUFFER);
+                return Buffer::new();
             }
             self.shared.step();
         }
     }
 
-    /// Hands bytes over. Whole buffers are used again.
-    pub(crate) fn write(&self, bytes: Vec<u8>, part: Range<usize>) {
-        lock(&self.shared.waiting).pieces.push_back(Piece { bytes, rest: part });
-        self.shared.more.notify_one();
-    }
-
-    /// Goes on with another file, which has so many bytes, once all is written to this one.
-    pub(crate) fn turn_to(&self, file: File, written: u64) -> io::Result<()> {
-        let mut out = lock(&self.shared.out);
-        (out.stage, out.written) = (Stage::new(&file, written)?, written);
-        out.file = file;
-        Ok(())
+    /// Goes on with another file, which has so many bytes, once all is written to this one. The buffer begins with what the
+    /// file has of its last page; how many bytes that is.
+    pub(crate) fn turn_to(&mut self, file: File, written: u64, buffer: &mut Buffer) -> io::Result<usize> {
+        *lock(&self.shared.out) = Out::new(file, written);
+        self.begin_again(buffer)
     }
 
     /// Whether something could not be written.
@@ -200,10 +228,9 @@ impl Spool {
         if self.shared.failed.load(Acquire) { lock(&self.shared.out).error.take() } else { None }
     }
 
-    /// Writes what is left.
+    /// Writes what is left of what was handed over.
     pub(crate) fn finish(&self) {
         while self.shared.step() {}
-        self.shared.write_stage(&mut lock(&self.shared.out), false);
     }
 }
 
@@ -226,7 +253,7 @@ impl Shared {
             }
             drop(waiting);
             while self.step() {}
-            if !lock(&self.out).stage.can_pass {
+            if !lock(&self.out).can_pass {
                 // Of the calling thread only, on Linux.
                 let _ = rustix::process::setpriority_process(None, 19);
             }
@@ -237,36 +264,31 @@ impl Shared {
     fn step(&self) -> bool {
         let mut out = lock(&self.out);
         let mut waiting = lock(&self.waiting);
-        let next = out.piece.take().or_else(|| waiting.pieces.pop_front());
-        let keeps_pace = waiting.pieces.len() <= FEW || out.stage.took < SLOW;
+        let Some(piece) = waiting.pieces.pop_front() else { return false };
+        let keeps_pace = waiting.pieces.len() <= FEW || out.took < SLOW;
         drop(waiting);
-        let Some(mut piece) = next else { return false };
-        piece.rest.start += out.stage.take(piece.bytes.get(piece.rest.clone()).unwrap_or_default());
-        // What is no whole buffer is all that there is for now.
-        if out.stage.filled == STEP || piece.rest.is_empty() && piece.bytes.len() != BUFFER {
-            self.write_stage(&mut out, keeps_pace);
-        }
-        if !piece.rest.is_empty() {
-            out.piece = Some(piece);
-        } else if piece.bytes.len() == BUFFER {
-            lock(&self.waiting).spare.push(piece.bytes);
+        match piece {
+            Piece::Pages { buffer, bytes, at } => {
+                self.write(&mut out, buffer.get(..bytes).unwrap_or_default(), at, keeps_pace);
+                lock(&self.waiting).spare.push(buffer);
+            }
+            Piece::Copy { bytes, at } => self.write(&mut out, &bytes, at, false),
         }
         true
     }
 
-    fn write_stage(&self, out: &mut Out, may_pass: bool) {
-        let Out { file, stage, written, error, .. } = out;
-        let end = stage.at + stage.filled as u64;
+    fn write(&self, out: &mut Out, bytes: &[u8], at: u64, may_pass: bool) {
+        // After a failure the rest has no place in the file.
         if self.failed.load(Acquire) {
-            // After a failure the rest has no place in the file.
-            stage.filled = 0;
-        } else if let Err(failure) = stage.write(file, may_pass) {
+            return;
+        }
+        if let Err(failure) = out.write(bytes, at, may_pass) {
             // What is there of it would look like damage; where even this fails, the reader stops there.
-            let _ = file.set_len(*written);
-            *error = Some(failure);
+            let _ = out.file.set_len(out.written);
+            out.error = Some(failure);
             self.failed.store(true, Release);
         } else {
-            *written = end;
+            out.written = out.written.max(at + bytes.len() as u64);
         }
     }
 }
@@ -286,24 +308,31 @@ mod tests {
             let mut expected: Vec<u8> = (0..before).map(|at| at as u8).collect();
             fs::write(&path, &expected).unwrap();
             let file = || File::options().read(true).write(true).open(&path).unwrap();
-            let mut spool = Spool::new(file(), before as u64).unwrap();
+            let mut spool = Spool::new(file(), before as u64);
+            let (mut buffer, mut filled) = spool.begin().unwrap();
             for number in 0..3 * BUFFERS as u8 {
-                let mut buffer = spool.buffer();
-                let used = 5 + usize::from(number) * 80_000;
-                buffer[..used].fill(number);
-                expected.extend_from_slice(&buffer[2..used]);
-                spool.write(buffer, 2..used);
-                if number % 3 == 0 {
-                    spool.write(vec![number; 3], 1..3);
-                    expected.extend([number; 2]);
+                let shown = filled;
+                for used in [usize::from(number) * 1_000, usize::from(number) * 2_000] {
+                    let end = filled + used + 5;
+                    buffer[filled..end].fill(number);
+                    expected.extend_from_slice(&buffer[filled..end]);
+                    filled = end;
+                    if number % 3 == 0 {
+                        spool.show(&buffer, shown..filled);
+                    }
                 }
                 if number == 20 {
+                    spool.show(&buffer, 0..filled);
                     spool.finish();
                     assert!(fs::read(&path).unwrap() == expected);
-                    spool.turn_to(file(), expected.len() as u64).unwrap();
+                    filled = spool.turn_to(file(), expected.len() as u64, &mut buffer).unwrap();
+                }
+                if number % 2 == 0 || filled > BUFFER / 2 {
+                    (buffer, filled) = spool.next(buffer, filled);
                 }
             }
             assert!(spool.made <= BUFFERS);
+            spool.show(&buffer, 0..filled);
             spool.finish();
             assert!(spool.failed().is_none());
             assert!(fs::read(&path).unwrap() == expected, "{before}");
@@ -316,10 +345,10 @@ mod tests {
         let path = folder.path().join("file");
         fs::write(&path, "before").unwrap();
         // Nothing can be written to a file that is open for reading.
-        let mut spool = Spool::new(File::open(&path).unwrap(), 6).unwrap();
+        let mut spool = Spool::new(File::open(&path).unwrap(), 6);
+        let (mut buffer, _) = spool.begin().unwrap();
         for _ in 0..2 * BUFFERS {
-            let buffer = spool.buffer();
-            spool.write(buffer, 0..10);
+            (buffer, _) = spool.next(buffer, PAGE);
         }
         spool.finish();
         assert!(spool.failed().is_some());

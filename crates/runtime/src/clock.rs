@@ -224,7 +224,8 @@ pub(crate) extern "C" fn clock_gettime(clock: usize, at: usize) -> usize {
 
 pub(crate) extern "C" fn gettimeofday(at: usize, zone: usize) -> usize {
     let real = || inputs::input(kind::TIME_OF_DAY, at, 16, filled, || real::gettimeofday(at, zone));
-    let Some(told) = (at != 0).then(|| tell(kind::TIME_OF_DAY, WALL, (at, 16), write_micros)).flatten() else {
+    let Some(told) = (at != 0).then(|| tell(kind::TIME_OF_DAY, WALL, (at, 16), write_micros)).flatten()
+    else {
         return real();
     };
     if zone != 0 {

@@ -92,8 +92,11 @@ macro_rules! quick {
                 "mov rcx, [rsp]",
                 concat!("movabs r10, ", $kind),
                 "or rcx, r10",
-                "mov [rdx + 8], rdi",
-                "mov [rdx], rcx",
+                // Two words at once: stores are what there is most of.
+                "movq xmm0, rcx",
+                "movq xmm1, rdi",
+                "punpcklqdq xmm0, xmm1",
+                "movups [rdx], xmm0",
                 $value,
                 "add rdx, 24",
                 "mov [rax], rdx",

@@ -89,3 +89,29 @@ pub(crate) fn sum(bytes: &[u8]) -> u64 {
     let sum = sums.into_iter().chain(sums_of_sums).fold(bytes.len() as u64, step);
     rest.iter().fold(sum, |sum, &byte| step(sum, u64::from(byte)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_notices_a_bit_an_order_and_a_length() {
+        let bytes: Vec<u8> = (0..211u64).map(|at| (at * at * 37 >> 3) as u8).collect();
+        let all = sum(&bytes);
+        for bit in 0..8 * bytes.len() {
+            let mut changed = bytes.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            assert_ne!(sum(&changed), all, "bit {bit}");
+        }
+        for (first, second) in (0..26).flat_map(|first| (0..first).map(move |second| (first, second))) {
+            let mut changed = bytes.clone();
+            (0..8).for_each(|byte| changed.swap(8 * first + byte, 8 * second + byte));
+            assert_ne!(sum(&changed), all, "words {first} and {second}");
+        }
+        for length in 0..bytes.len() {
+            assert_ne!(sum(&bytes[..length]), all, "{length} bytes");
+        }
+        let zeroes = [0; 100];
+        assert!((0..100).all(|length| sum(&zeroes[..length]) != sum(&zeroes)));
+    }
+}

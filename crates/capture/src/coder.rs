@@ -107,6 +107,7 @@ impl Sites {
         mut at: usize,
         mut other: impl FnMut(Slot),
     ) -> (usize, u32) {
+        debug_assert!(bytes.len() >= at + slots.len() * MAX_BYTES + SPARE, "there must be room");
         let (mut rest, mut left_out) = (slots, 0);
         while !rest.is_empty() {
             let Some(room) = bytes.get_mut(at..) else { break };

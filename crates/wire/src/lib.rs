@@ -2,8 +2,9 @@
 //!
 //! A `.rw` file is a header, blocks of up to [`MAX_EVENTS`] events, a footer and an end mark; `docs/format.md` draws
 //! every byte. This crate turns events into blocks ([`Encoder`]) and blocks into events ([`Block`], [`Decoder`]). It
-//! is loaded into programs under test, so it has no dependencies, takes its memory from the caller, and never
-//! allocates, panics or touches a file.
+//! also knows the memory that a recorded program shares with its recorder ([`ring`]), and how little has to be kept of
+//! what lies there ([`follow`]). It is loaded into programs under test, so it has no dependencies, takes its memory from
+//! the caller, and never allocates, panics or touches a file.
 //!
 //! **Invariant:** a block is decoded from its own bytes alone; everything that is predicted from earlier events is
 //! forgotten at its end. Encoder and decoder keep that state in the same structure ([`predict`], [`name`],

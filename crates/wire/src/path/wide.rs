@@ -4,8 +4,7 @@ use core::arch::asm;
 use core::arch::x86_64::{
     __cpuid, __cpuid_count, __m512i, _mm512_add_epi64, _mm512_cmple_epu64_mask, _mm512_load_si512,
     _mm512_loadu_si512, _mm512_mask_add_epi64, _mm512_mask_storeu_epi8, _mm512_mask_storeu_epi64,
-    _mm512_maskz_compress_epi8, _mm512_max_epu64, _mm512_or_si512, _mm512_store_si512, _mm512_storeu_si512,
-    _mm512_sub_epi64, _mm512_test_epi64_mask, _mm512_xor_si512, _xgetbv,
+    _mm512_maskz_compress_epi8, _mm512_store_si512, _mm512_storeu_si512, _mm512_sub_epi64, _xgetbv,
 };
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
@@ -88,15 +87,13 @@ pub(super) fn take(path: &mut Path, slots: &[[AtomicU64; 3]; STEPS], room: &mut 
     let words = read(slots);
     let base = all(&path.base);
     let left: [__m512i; REGISTERS] = core::array::from_fn(|part| _mm512_sub_epi64(words[part], base[part]));
-    // Mostly all are as expected, and then nobody waits until that is known. Few of these instructions are for the one part
-    // of the processor that all of the others need.
-    let most = all(&path.most);
-    let over: [__m512i; REGISTERS] = core::array::from_fn(|part| _mm512_max_epu64(left[part], most[part]));
-    let [a, b, c]: [__m512i; REGISTERS] =
-        core::array::from_fn(|part| _mm512_xor_si512(over[part], most[part]));
-    let any = _mm512_or_si512(_mm512_or_si512(a, b), c);
-    if _mm512_test_epi64_mask(any, any) != 0 {
-        return take_some(path, words, left, room);
+    let mut good = 0u32;
+    for (part, left) in left.into_iter().enumerate() {
+        good |= u32::from(_mm512_cmple_epu64_mask(left, load(&path.most, part))) << (LANES * part);
+    }
+    // Mostly all are as expected, and then nobody waits until that is known.
+    if good != (1 << WORDS) - 1 {
+        return take_some(path, good, words, left, room);
     }
     let mut bytes = 0;
     for part in 0..REGISTERS {
@@ -108,19 +105,16 @@ pub(super) fn take(path: &mut Path, slots: &[[AtomicU64; 3]; STEPS], room: &mut 
     (STEPS, bytes)
 }
 
-/// The same where not all slots are as expected.
+/// The same where not all words are as expected, but so many, a bit each.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,popcnt")]
 #[inline]
 fn take_some(
     path: &mut Path,
+    good: u32,
     words: [__m512i; REGISTERS],
     left: [__m512i; REGISTERS],
     room: &mut Room,
 ) -> Taken {
-    let mut good = 0u32;
-    for (part, left) in left.into_iter().enumerate() {
-        good |= u32::from(_mm512_cmple_epu64_mask(left, load(&path.most, part))) << (LANES * part);
-    }
     let slots = (good.trailing_ones() as usize / 3).min(STEPS - 1);
     let taken = (1u32 << (3 * slots)) - 1;
     let mut bytes = 0;

@@ -66,6 +66,7 @@ fn read_kept() -> u64 {
 
 /// See [`super::follow`]. Call this only where [`is_there`].
 #[expect(unsafe_code, reason = "instructions that not every processor has")]
+#[inline(always)]
 pub(super) fn follow(paths: &mut [Path], site: u16, slots: &[[AtomicU64; 3]], room: &mut [u8]) -> Followed {
     debug_assert!(is_there());
     // SAFETY: `is_there` said that the processor has what is asked for.

@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_sum_notices_a_bit_an_order_and_a_length() {
-        let bytes: Vec<u8> = (0..211u64).map(|at| (at * at * 37 >> 3) as u8).collect();
+        let bytes: Vec<u8> = (0..211u64).map(|at| ((at * at * 37) >> 3) as u8).collect();
         let all = sum(&bytes);
         for bit in 0..8 * bytes.len() {
             let mut changed = bytes.clone();

@@ -18,7 +18,7 @@ mod ring;
 use ring::Ring;
 
 /// Slots in the ring: a few megabytes, which stay in the cache that the cores share.
-const CAPACITY: usize = 1 << 18;
+const CAPACITY: usize = 1 << 19;
 const SLOT_WORDS: usize = SLOT_BYTES / 8;
 /// The most bytes of a block.
 const MAX_BLOCK: usize = BLOCK_HEAD + BLOCK_SLOTS * MAX_BYTES + SPARE;

@@ -15,6 +15,7 @@ use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
 use crate::ring::fetch;
+use crate::varint::zigzag;
 
 /// How many slots a path has.
 pub const STEPS: usize = 8;
@@ -213,8 +214,7 @@ impl Path {
             (self.step[at + 1], self.base[at + 1]) = (distance, target.wrapping_add(distance));
             return 0;
         }
-        let folded = distance << 1 ^ ((distance as i64) >> 63) as u64;
-        let needed = (64 - folded.leading_zeros()).div_ceil(8).clamp(1, 4) as u8;
+        let needed = (64 - zigzag(distance as i64).leading_zeros()).div_ceil(8).clamp(1, 4) as u8;
         self.jump(place, target, jump.max(needed));
         jump.max(needed)
     }

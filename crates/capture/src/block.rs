@@ -10,7 +10,7 @@ use reweave_wire::ring::Slot;
 use crate::coder::{MAX_BYTES, SPARE, Sites};
 
 /// What a raw recording begins with.
-pub(crate) const RAW_MAGIC: [u8; 8] = *b"rwraw 4\n";
+pub(crate) const RAW_MAGIC: [u8; 8] = *b"rwraw 5\n";
 /// The head of a block: how many bytes and slots it has, and a sum over its bytes.
 pub(crate) const BLOCK_HEAD: usize = 16;
 /// At most so many slots make a block.

@@ -1,13 +1,15 @@
 //! What came after a slot, and how little has to be kept where the same comes again.
 //!
 //! A slot's first word, what it is and where in the code, is a *site*. The path of a site is what came after it the last
-//! times: eight slots, with their sites and where in memory each went on. Of the words of the slots that follow, a base
-//! is taken off each. What is left may be as large as is expected and no larger: nothing of a first word, little of a
-//! target, anything of a value, which counts from the last one. Then only as many bytes of it are kept as can be other than zero; and the path
-//! of the last slot's site says what comes next ([`follow`]).
+//! times: eight slots, with their sites and where in memory each went on. Slots are as expected whose first words are those,
+//! and whose targets are where they should be, or not far behind. Then only their values are kept, as many bytes as each has,
+//! and the distances of targets that jump about; and the path of the last slot's site says what comes next ([`follow`]).
 //!
-//! The words of a path lie as those of slots do, so a processor with wide registers treats eight at a time, without a
-//! decision among them; elsewhere the same is done for one slot after another.
+//! A processor with wide registers treats the eight slots of a path at a time, without a decision among them; elsewhere
+//! the same is done for one slot after another. Eight slots are three registers of eight words, and the first words of all lie in
+//! lanes of their own, whichever register they are in; so do the targets, and so do the values. Thus one
+//! register gets all of a sort without a word being moved to another lane, and a path has its words where the slots have theirs
+//! ([`lane`]).
 //!
 //! **Invariant:** both ways leave the same bytes and the same paths.
 
@@ -20,26 +22,46 @@ use crate::varint::zigzag;
 /// How many slots a path has.
 pub const STEPS: usize = 8;
 /// There must be so much room for what is kept of a path's slots: bytes are written in large pieces.
-pub const PATH_ROOM: usize = 1 + 8 * WORDS;
+pub const PATH_ROOM: usize = 1 + 2 * 8 * STEPS;
 
-const WORDS: usize = 3 * STEPS;
 /// The first word of no slot.
 const NOBODY: u64 = (1 << 56) - 1;
 /// Slots are fetched so long before they are looked at: another core wrote them, and waiting for each takes longer than all
 /// the rest.
 const AHEAD: usize = 320;
 
-/// The slots that are expected after one. Places are counted from 0.
+/// The words of a slot.
+const WORD: usize = 0;
+const TARGET: usize = 1;
+const VALUE: usize = 2;
+
+/// Where the word of a sort is that the slot at a place has.
+#[inline(always)]
+const fn lane(sort: usize, place: usize) -> usize {
+    (3 * place + sort) % STEPS
+}
+
+/// At which place the slot is whose word of a sort is there.
+#[inline(always)]
+const fn place(sort: usize, lane: usize) -> usize {
+    // Three times three is one more than all lanes.
+    3 * (lane + STEPS - sort) % STEPS
+}
+
+/// The slots that are expected after one: what there is of each is in the lane of the word that it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub struct Path {
-    base: [u64; WORDS],
-    /// What may be left of each word.
-    most: [u64; WORDS],
-    /// How far the next base is from the word: only of targets it is not the word itself.
-    step: [u64; WORDS],
-    /// Which bytes are kept of each word, a bit each: from the lowest on. A register's worth, the rest of which is not used.
-    kept: [u8; 64],
+    words: [u64; STEPS],
+    targets: [u64; STEPS],
+    /// How far behind that each target may be.
+    most: [u64; STEPS],
+    /// How far from each target the next one is expected.
+    step: [u64; STEPS],
+    /// Which bytes are kept of a target's distance, a bit each: from the lowest on.
+    jumps: [u8; STEPS],
+    /// The same for values.
+    sizes: [u8; STEPS],
     /// The numbers of the sites; 0 where nothing is expected.
     sites: Numbers,
     /// The numbers of those that came instead the last time.
@@ -120,9 +142,11 @@ fn follow_with(
     let mut followed = Followed { slots: 0, bytes: 0, site, place: 0, told: 0 };
     let (mut rest, mut room) = (slots, room);
     loop {
-        // Two slots are less than a line of the cache.
-        if let Some([a, _, b, _, c, _, d, _]) = rest.get(AHEAD..).and_then(<[_]>::first_chunk) {
-            [a, b, c, d].into_iter().for_each(fetch);
+        // Eight slots are three lines of the cache.
+        if let Some([[a, ..], _, [.., b], _, _, [_, c, _], _, _]) =
+            rest.get(AHEAD..).and_then(<[_]>::first_chunk)
+        {
+            [a, b, c].into_iter().for_each(fetch);
         }
         let Some(path) = paths.get_mut(usize::from(followed.site)) else { break };
         let Some((first, kept)) = room.split_first_mut() else { break };
@@ -169,27 +193,22 @@ pub struct Surprise {
 
 impl Path {
     /// Expects nothing.
-    pub const NOWHERE: Path = {
-        let (mut base, mut place) = ([0; WORDS], 0);
-        while place < WORDS {
-            base[place] = NOBODY;
-            place += 3;
-        }
-        Path {
-            base,
-            most: [0; WORDS],
-            step: [0; WORDS],
-            kept: [0; 64],
-            sites: Numbers(0),
-            others: Numbers(0),
-            doubts: 0,
-        }
+    pub const NOWHERE: Path = Path {
+        words: [NOBODY; STEPS],
+        targets: [0; STEPS],
+        most: [0; STEPS],
+        step: [0; STEPS],
+        jumps: [0; STEPS],
+        sizes: [0; STEPS],
+        sites: Numbers(0),
+        others: Numbers(0),
+        doubts: 0,
     };
 
     /// The number of the site that is expected at a place, or 0, and its first word.
     #[inline(always)]
     pub fn site(&self, place: usize) -> (u16, u64) {
-        (self.sites.at(place), Self::words(place).map_or(NOBODY, |at| self.base[at]))
+        (self.sites.at(place), self.words[lane(WORD, place)])
     }
 
     /// The number of the site that came at a place instead of another one, the last time, or 0.
@@ -201,17 +220,18 @@ impl Path {
     /// The last target at a place.
     #[inline(always)]
     pub fn target(&self, place: usize) -> u64 {
-        Self::words(place).map_or(0, |at| self.base[at + 1].wrapping_sub(self.step[at + 1]))
+        let at = lane(TARGET, place);
+        self.targets[at].wrapping_sub(self.step[at])
     }
 
     /// The site that was expected came, with a target that was not: expects others from now on. How many bytes their
     /// distances have now.
     pub fn aim(&mut self, place: usize, target: u64) -> u8 {
-        let Some(at) = Self::words(place) else { return 0 };
+        let at = lane(TARGET, place);
         let distance = target.wrapping_sub(self.target(place));
-        let jump = self.kept[at + 1].count_ones() as u8;
-        if jump == 0 && self.step[at + 1] == 0 {
-            (self.step[at + 1], self.base[at + 1]) = (distance, target.wrapping_add(distance));
+        let jump = self.jumps[at].count_ones() as u8;
+        if jump == 0 && self.step[at] == 0 {
+            (self.step[at], self.targets[at]) = (distance, target.wrapping_add(distance));
             return 0;
         }
         let needed = (64 - zigzag(distance as i64).leading_zeros()).div_ceil(8).clamp(1, 4) as u8;
@@ -221,20 +241,20 @@ impl Path {
 
     /// Expects targets around this one, so far that distances have so many bytes, at most 4.
     fn jump(&mut self, place: usize, target: u64, jump: u8) {
-        let Some(at) = Self::words(place) else { return };
+        let at = lane(TARGET, place);
         let (reach, before) = match u32::from(jump) {
             0 => (1, 0),
             bytes => (1u64 << (8 * bytes), 1 << (8 * bytes - 1)),
         };
-        (self.most[at + 1], self.step[at + 1]) = (reach - 1, 0u64.wrapping_sub(before));
-        self.base[at + 1] = target.wrapping_sub(before);
-        self.kept[at + 1] = low_bits(jump);
+        (self.most[at], self.step[at]) = (reach - 1, 0u64.wrapping_sub(before));
+        self.targets[at] = target.wrapping_sub(before);
+        self.jumps[at] = low_bits(jump);
     }
 
     /// Expects targets that jump about to be where they were the last time.
     pub fn rest(&mut self) {
         for place in 0..STEPS {
-            if Self::words(place).is_some_and(|at| self.kept[at + 1] != 0) {
+            if self.jumps[lane(TARGET, place)] != 0 {
                 self.jump(place, self.target(place), 0);
             }
         }
@@ -261,13 +281,12 @@ impl Path {
         self.sites = self.sites.go_on(place, site, sites);
         self.doubts &= !doubts_after(place);
         self.go_on(place + 1, after);
-        let Some(at) = Self::words(place) else { return };
-        (self.base[at], self.base[at + 2], self.most[at + 2]) = (word, 0, u64::MAX);
-        self.kept[at + 2] = low_bits(size);
+        self.words[lane(WORD, place)] = word;
+        self.sizes[lane(VALUE, place)] = low_bits(size);
         self.jump(place, target, jump);
     }
 
-    /// Has the words from a place on of those from the first on, of another path or of this one.
+    /// Has from a place on what another path, or this one, has from the first on.
     fn go_on(&mut self, place: usize, other: Option<&Path>) {
         #[cfg(target_arch = "x86_64")]
         if wide::is_there() {
@@ -277,33 +296,38 @@ impl Path {
     }
 
     fn go_on_one_by_one(&mut self, place: usize, other: Option<&Path>) {
-        let at = (3 * place).min(WORDS);
-        let Path { base, most, step, kept, .. } = other.cloned().unwrap_or_else(|| self.clone());
-        self.base[at..].copy_from_slice(&base[..WORDS - at]);
-        self.most[at..].copy_from_slice(&most[..WORDS - at]);
-        self.step[at..].copy_from_slice(&step[..WORDS - at]);
-        self.kept[at..WORDS].copy_from_slice(&kept[..WORDS - at]);
+        let Path { words, targets, most, step, jumps, sizes, .. } = other.unwrap_or(self).clone();
+        for (from, to) in (place..STEPS).enumerate() {
+            self.words[lane(WORD, to)] = words[lane(WORD, from)];
+            self.sizes[lane(VALUE, to)] = sizes[lane(VALUE, from)];
+            let [from, to] = [from, to].map(|place| lane(TARGET, place));
+            (self.targets[to], self.most[to], self.step[to]) = (targets[from], most[from], step[from]);
+            self.jumps[to] = jumps[from];
+        }
     }
 
     /// Keeps what is other than expected of slots, up to the first that is not as expected.
     fn take_one_by_one(&mut self, slots: &[[AtomicU64; 3]], room: &mut Room) -> Taken {
-        let (mut taken, mut bytes) = (0, 0);
+        let (mut taken, mut far, mut values) = (0, [0; STEPS], [0; STEPS]);
         for (place, slot) in slots.iter().take(STEPS).enumerate() {
             let [word, target, value] = slot.each_ref().map(|word| word.load(Relaxed));
-            let at = 3 * place;
-            let far = target.wrapping_sub(self.base[at + 1]);
-            let more = value.wrapping_sub(self.base[at + 2]);
-            if word != self.base[at] || far > self.most[at + 1] || more > self.most[at + 2] {
+            let at = lane(TARGET, place);
+            far[at] = target.wrapping_sub(self.targets[at]);
+            if word != self.words[lane(WORD, place)] || far[at] > self.most[at] {
                 break;
             }
-            (self.base[at + 1], self.base[at + 2]) = (target.wrapping_add(self.step[at + 1]), value);
-            for (number, kept) in [(far, self.kept[at + 1]), (more, self.kept[at + 2])] {
+            self.targets[at] = target.wrapping_add(self.step[at]);
+            values[lane(VALUE, place)] = value;
+            taken += 1;
+        }
+        let mut bytes = 0;
+        for (sort, kept, numbers) in [(TARGET, &self.jumps, far), (VALUE, &self.sizes, values)] {
+            for (at, number) in numbers.into_iter().enumerate().filter(|&(at, _)| place(sort, at) < taken) {
                 if let Some(room) = room.get_mut(bytes..bytes + 8) {
                     room.copy_from_slice(&number.to_le_bytes());
                 }
-                bytes += kept.count_ones() as usize;
+                bytes += kept[at].count_ones() as usize;
             }
-            taken += 1;
         }
         (taken, bytes)
     }
@@ -311,24 +335,27 @@ impl Path {
     /// The slots of which `bytes` begin with what was kept, at so many places from the first on: gives them to `each`, and
     /// says how many bytes that were. None where they are too few, or nothing was expected.
     pub fn give(&mut self, places: usize, bytes: &[u8], mut each: impl FnMut([u64; 3])) -> Option<usize> {
-        let mut used = 0;
+        if places > STEPS || (0..places).any(|place| self.words[lane(WORD, place)] == NOBODY) {
+            return None;
+        }
+        let (mut used, mut numbers) = (0, [[0; STEPS]; 2]);
+        let [far, values] = &mut numbers;
+        for (sort, kept, numbers) in [(TARGET, &self.jumps, far), (VALUE, &self.sizes, values)] {
+            for at in (0..STEPS).filter(|&at| place(sort, at) < places) {
+                let size = kept[at].count_ones() as usize;
+                numbers[at] = load(bytes, used, size)?;
+                used += size;
+            }
+        }
+        let [far, values] = numbers;
         for place in 0..places {
-            let at = Self::words(place).filter(|&at| self.base[at] != NOBODY)?;
-            let [jump, size] = [at + 1, at + 2].map(|at| self.kept[at].count_ones() as usize);
-            let target = self.base[at + 1].wrapping_add(load(bytes, used, jump)?);
-            let value = self.base[at + 2].wrapping_add(load(bytes, used + jump, size)?) & low_bytes(size);
-            (self.base[at + 1], self.base[at + 2]) = (target.wrapping_add(self.step[at + 1]), value);
-            used += jump + size;
-            each([self.base[at], target, value]);
+            let at = lane(TARGET, place);
+            let target = self.targets[at].wrapping_add(far[at]);
+            self.targets[at] = target.wrapping_add(self.step[at]);
+            each([self.words[lane(WORD, place)], target, values[lane(VALUE, place)]]);
         }
         self.doubts &= doubts_after(places);
         Some(used)
-    }
-
-    /// Where the words of a place begin.
-    #[inline(always)]
-    fn words(place: usize) -> Option<usize> {
-        (place < STEPS).then_some(3 * place)
     }
 }
 

@@ -1,14 +1,15 @@
-//! The slots of a path in three registers of AVX-512, whose bytes are then moved together by an instruction of AVX-512 VBMI2.
+//! The slots of a path in three registers of AVX-512, one for each sort of words, whose bytes are then moved together by an
+//! instruction of AVX-512 VBMI2.
 
 use core::arch::asm;
 use core::arch::x86_64::{
-    __cpuid, __cpuid_count, __m512i, _mm512_add_epi64, _mm512_cmple_epu64_mask, _mm512_load_si512,
-    _mm512_loadu_si512, _mm512_mask_add_epi64, _mm512_mask_storeu_epi8, _mm512_mask_storeu_epi64,
-    _mm512_maskz_compress_epi8, _mm512_store_si512, _mm512_storeu_si512, _mm512_sub_epi64, _xgetbv,
+    __cpuid, __cpuid_count, __m512i, _mm512_add_epi64, _mm512_cmpeq_epi64_mask, _mm512_cmple_epu64_mask,
+    _mm512_loadu_si512, _mm512_mask_blend_epi64, _mm512_maskz_compress_epi8, _mm512_permutexvar_epi64,
+    _mm512_set1_epi64, _mm512_setr_epi64, _mm512_storeu_si512, _mm512_sub_epi64, _xgetbv,
 };
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use super::{Followed, Path, Room, STEPS, Taken, WORDS, follow_with};
+use super::{Followed, Path, Room, STEPS, TARGET, Taken, VALUE, WORD, follow_with, lane};
 
 const UNKNOWN: u8 = 0;
 const THERE: u8 = 1;
@@ -16,10 +17,6 @@ const MISSING: u8 = 2;
 
 /// Asking the processor takes long on a virtual machine, so the answer is kept.
 static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
-
-/// The words of a register.
-const LANES: usize = 8;
-const REGISTERS: usize = WORDS / LANES;
 
 /// Whether the processor has the instructions, and the system keeps the registers.
 #[inline(always)]
@@ -85,51 +82,95 @@ fn follow_wide(paths: &mut [Path], site: u16, slots: &[[AtomicU64; 3]], room: &m
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,popcnt")]
 #[inline]
 pub(super) fn take(path: &mut Path, slots: &[[AtomicU64; 3]; STEPS], room: &mut Room) -> Taken {
-    let words = read(slots);
-    let base = all(&path.base);
-    let left: [__m512i; REGISTERS] = core::array::from_fn(|part| _mm512_sub_epi64(words[part], base[part]));
-    let mut good = 0u32;
-    for (part, left) in left.into_iter().enumerate() {
-        good |= u32::from(_mm512_cmple_epu64_mask(left, load(&path.most, part))) << (LANES * part);
-    }
+    let [words, targets, values] = sorted(read(slots));
+    let expected = load(&path.targets);
+    let far = _mm512_sub_epi64(targets, expected);
+    let same = _mm512_cmpeq_epi64_mask(words, load(&path.words));
+    let near = _mm512_cmple_epu64_mask(far, load(&path.most));
+    let next = _mm512_add_epi64(targets, load(&path.step));
+    let (jumps, sizes) = (u64::from_le_bytes(path.jumps), u64::from_le_bytes(path.sizes));
     // Mostly all are as expected, and then nobody waits until that is known.
-    if good != (1 << WORDS) - 1 {
-        return take_some(path, good, words, left, room);
+    if same & near == u8::MAX {
+        store(&mut path.targets, next);
+        return (STEPS, keep(room, (jumps, far), (sizes, values)));
     }
-    let mut bytes = 0;
-    for part in 0..REGISTERS {
-        store(&mut path.base, part, _mm512_add_epi64(words[part], load(&path.step, part)));
-        let kept = u64::from_le_bytes(path.kept.as_chunks::<LANES>().0[part]);
-        put(room, bytes, _mm512_maskz_compress_epi8(kept, left[part]));
-        bytes += kept.count_ones() as usize;
-    }
-    (STEPS, bytes)
+    let taken = AS_EXPECTED[usize::from(same & near.rotate_right(1))];
+    let Taking { targets, jumps: of_jumps, sizes: of_sizes } = TAKING[taken as usize % STEPS];
+    store(&mut path.targets, _mm512_mask_blend_epi64(targets, expected, next));
+    (taken as usize, keep(room, (jumps & of_jumps, far), (sizes & of_sizes, values)))
 }
 
-/// The same where not all words are as expected, but so many, a bit each.
+/// Writes those bytes of distances and values of which there is a bit; how many.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,popcnt")]
 #[inline]
-fn take_some(
-    path: &mut Path,
-    good: u32,
-    words: [__m512i; REGISTERS],
-    left: [__m512i; REGISTERS],
-    room: &mut Room,
-) -> Taken {
-    let slots = (good.trailing_ones() as usize / 3).min(STEPS - 1);
-    let taken = (1u32 << (3 * slots)) - 1;
-    let mut bytes = 0;
-    for part in 0..REGISTERS {
-        let moved = (taken >> (LANES * part)) as u8;
-        let base = load(&path.base, part);
-        let next = _mm512_mask_add_epi64(base, moved, words[part], load(&path.step, part));
-        store(&mut path.base, part, next);
-        let kept = u64::from_le_bytes(path.kept.as_chunks::<LANES>().0[part]) & PREFIX[slots][part];
-        put(room, bytes, _mm512_maskz_compress_epi8(kept, left[part]));
-        bytes += kept.count_ones() as usize;
-    }
-    (slots, bytes)
+fn keep(room: &mut Room, (jumps, far): (u64, __m512i), (sizes, values): (u64, __m512i)) -> usize {
+    let bytes = jumps.count_ones() as usize;
+    put(room, 0, _mm512_maskz_compress_epi8(jumps, far));
+    put(room, bytes, _mm512_maskz_compress_epi8(sizes, values));
+    bytes + sizes.count_ones() as usize
 }
+
+/// First words, targets and values.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn sorted([a, b, c]: [__m512i; 3]) -> [__m512i; 3] {
+    core::array::from_fn(|sort| {
+        let [_, of_b, of_c] = LANES[sort];
+        _mm512_mask_blend_epi64(of_c, _mm512_mask_blend_epi64(of_b, a, b), c)
+    })
+}
+
+/// Which lanes of each register have a sort of words.
+const LANES: [[u8; 3]; 3] = {
+    let mut lanes = [[0; 3]; 3];
+    let mut at = 0;
+    while at < 3 * STEPS {
+        lanes[at % 3][at / STEPS] |= 1 << (at % STEPS);
+        at += 1;
+    }
+    lanes
+};
+
+/// How many slots from the first on are as expected, by which are: a bit each, in the lanes of first words.
+static AS_EXPECTED: [u8; 256] = {
+    let (mut counts, mut good) = ([0; 256], 0);
+    while good < 256 {
+        let mut count = 0;
+        while count < STEPS && good >> lane(WORD, count) & 1 != 0 {
+            count += 1;
+        }
+        counts[good] = count as u8;
+        good += 1;
+    }
+    counts
+};
+
+/// What is taken of a path's slots.
+#[derive(Clone, Copy)]
+struct Taking {
+    /// The lanes of targets, a bit each.
+    targets: u8,
+    /// The bytes of targets and of values, a bit each.
+    jumps: u64,
+    sizes: u64,
+}
+
+/// That, by how many.
+static TAKING: [Taking; STEPS] = {
+    let mut taking = [Taking { targets: 0, jumps: 0, sizes: 0 }; STEPS];
+    let mut slots = 1;
+    while slots < STEPS {
+        let (target, value) = (lane(TARGET, slots - 1), lane(VALUE, slots - 1));
+        let Taking { targets, jumps, sizes } = taking[slots - 1];
+        taking[slots] = Taking {
+            targets: targets | 1 << target,
+            jumps: jumps | 0xFF << (8 * target),
+            sizes: sizes | 0xFF << (8 * value),
+        };
+        slots += 1;
+    }
+    taking
+};
 
 /// See [`Path::go_on`]. Call this only where [`is_there`].
 #[expect(unsafe_code, reason = "instructions that not every processor has")]
@@ -139,38 +180,34 @@ pub(super) fn go_on(path: &mut Path, place: usize, other: Option<&Path>) {
     unsafe { go_on_wide(path, place, other) }
 }
 
-/// All words are moved, and those not written that have no room: to copy as many as there is room for takes longer.
+/// Everything goes round by as many lanes, and what comes from beyond the last place is not written.
 #[target_feature(enable = "avx512f,avx512bw")]
 fn go_on_wide(path: &mut Path, place: usize, other: Option<&Path>) {
-    let at = (3 * place).min(WORDS);
+    let Some(Taking { targets: before, jumps, sizes }) = TAKING.get(place).copied() else { return };
     let from = other.unwrap_or(path);
-    let (base, most, step, kept) =
-        (all(&from.base), all(&from.most), all(&from.step), load_bytes(&from.kept));
-    put_words(&mut path.base, at, base);
-    put_words(&mut path.most, at, most);
-    put_words(&mut path.step, at, step);
-    put_bytes(&mut path.kept, at, kept);
+    let by = _mm512_set1_epi64(lane(WORD, place) as i64);
+    let turned = |words| {
+        _mm512_permutexvar_epi64(_mm512_sub_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7), by), load(words))
+    };
+    let [words, targets, most, step] = [&from.words, &from.targets, &from.most, &from.step].map(turned);
+    let turned = |bytes: [u8; STEPS]| u64::from_le_bytes(bytes).rotate_left(8 * lane(WORD, place) as u32);
+    let (new_jumps, new_sizes) = (turned(from.jumps), turned(from.sizes));
+    let has = |words: &mut [u64; STEPS], stays, others| {
+        let blended = _mm512_mask_blend_epi64(stays, others, load(words));
+        store(words, blended);
+    };
+    has(&mut path.words, before.rotate_right(1), words);
+    has(&mut path.targets, before, targets);
+    has(&mut path.most, before, most);
+    has(&mut path.step, before, step);
+    path.jumps = (u64::from_le_bytes(path.jumps) & jumps | new_jumps & !jumps).to_le_bytes();
+    path.sizes = (u64::from_le_bytes(path.sizes) & sizes | new_sizes & !sizes).to_le_bytes();
 }
-
-/// The bytes of the words of so many slots, a bit each.
-static PREFIX: [[u64; REGISTERS]; STEPS] = {
-    let mut prefix = [[0; REGISTERS]; STEPS];
-    let mut slots = 0;
-    while slots < STEPS {
-        let mut byte = 0;
-        while byte < slots * 24 {
-            prefix[slots][byte / 64] |= 1 << (byte % 64);
-            byte += 1;
-        }
-        slots += 1;
-    }
-    prefix
-};
 
 /// The words of slots. Another process may write them, if it does what it should not: so each is read once.
 #[expect(unsafe_code, reason = "memory that another process has, too")]
 #[target_feature(enable = "avx512f")]
-fn read(slots: &[[AtomicU64; 3]; STEPS]) -> [__m512i; REGISTERS] {
+fn read(slots: &[[AtomicU64; 3]; STEPS]) -> [__m512i; 3] {
     let (a, b, c): (__m512i, __m512i, __m512i);
     // SAFETY: as many bytes are read as there are.
     unsafe {
@@ -181,60 +218,26 @@ fn read(slots: &[[AtomicU64; 3]; STEPS]) -> [__m512i; REGISTERS] {
     [a, b, c]
 }
 
-/// A register's part of the words of a path.
+/// The words of a sort that a path has.
 #[expect(unsafe_code, reason = "registers of 64 bytes")]
 #[target_feature(enable = "avx512f")]
-fn load(words: &[u64; WORDS], part: usize) -> __m512i {
-    // SAFETY: each array of a path is of three registers, the first at a multiple of their size, and as many bytes are read.
-    unsafe { _mm512_load_si512(words.as_chunks::<LANES>().0[part].as_ptr().cast()) }
-}
-
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn all(words: &[u64; WORDS]) -> [__m512i; REGISTERS] {
-    core::array::from_fn(|part| load(words, part))
-}
-
-#[expect(unsafe_code, reason = "registers of 64 bytes")]
-#[target_feature(enable = "avx512f")]
-fn store(words: &mut [u64; WORDS], part: usize, value: __m512i) {
-    // SAFETY: as above.
-    unsafe { _mm512_store_si512(words.as_chunks_mut::<LANES>().0[part].as_mut_ptr().cast(), value) }
-}
-
-#[expect(unsafe_code, reason = "registers of 64 bytes")]
-#[target_feature(enable = "avx512f")]
-fn load_bytes(bytes: &[u8; 64]) -> __m512i {
+fn load(words: &[u64; STEPS]) -> __m512i {
     // SAFETY: as many bytes are read as there are.
-    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
 }
 
-/// Writes as many words from `at` on as there are.
 #[expect(unsafe_code, reason = "registers of 64 bytes")]
 #[target_feature(enable = "avx512f")]
-fn put_words(words: &mut [u64; WORDS], at: usize, values: [__m512i; REGISTERS]) {
-    for (part, value) in values.into_iter().enumerate() {
-        let at = at + LANES * part;
-        let mask = (1u32 << WORDS.saturating_sub(at).min(LANES)) - 1;
-        // SAFETY: words of the mask alone are written, and all of them are there.
-        unsafe { _mm512_mask_storeu_epi64(words.as_mut_ptr().wrapping_add(at).cast(), mask as u8, value) }
-    }
-}
-
-/// The same for bytes, one for each word.
-#[expect(unsafe_code, reason = "registers of 64 bytes")]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn put_bytes(bytes: &mut [u8; 64], at: usize, value: __m512i) {
-    let mask = (1u64 << WORDS.saturating_sub(at)) - 1;
-    // SAFETY: as above.
-    unsafe { _mm512_mask_storeu_epi8(bytes.as_mut_ptr().wrapping_add(at).cast(), mask, value) }
+fn store(words: &mut [u64; STEPS], values: __m512i) {
+    // SAFETY: as many bytes are written as there are.
+    unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), values) }
 }
 
 /// Writes 64 bytes.
 #[expect(unsafe_code, reason = "registers of 64 bytes")]
 #[target_feature(enable = "avx512f")]
 fn put(room: &mut Room, at: usize, value: __m512i) {
-    // Of two registers all bytes can be kept.
+    // Of a register all bytes can be kept.
     let at = at.min(size_of::<Room>() - 64);
     // SAFETY: the 64 bytes from there on are within the room.
     unsafe { _mm512_storeu_si512(room[at..].as_mut_ptr().cast(), value) }

@@ -161,6 +161,12 @@ impl Drain {
         self.ring.memory.words().get(at / 8).unwrap_or(&NOTHING)
     }
 
+    fn slot_before(&self, position: u64) -> Option<Slot> {
+        let place = position.checked_sub(1)? % CAPACITY as u64;
+        let words = self.ring.memory.words().get(SLOTS_AT / 8 + place as usize * SLOT_WORDS..)?;
+        words.first_chunk().map(read)
+    }
+
     /// Takes out what was published, up to a block's worth.
     pub fn take(&mut self) -> Taken {
         let published = self.field(field::PUBLISHED).load(Acquire);
@@ -353,15 +359,16 @@ impl Drain {
 
     /// Takes out the rest, once the program is gone: also what it had no time to publish.
     pub fn finish(&mut self) {
-        let [base, cursor, anchor, anchor_cursor, pending] =
-            [field::BASE, field::CURSOR, field::ANCHOR, field::ANCHOR_CURSOR, field::PENDING]
+        let [base, cursor, anchor, anchor_cursor] =
+            [field::BASE, field::CURSOR, field::ANCHOR, field::ANCHOR_CURSOR]
                 .map(|at| self.field(at).load(Acquire));
         let mut end = self.field(field::PUBLISHED).load(Acquire);
         let ring = base..=base.saturating_add((CAPACITY * SLOT_BYTES) as u64);
         if self.stopped.is_none() && anchor_cursor <= cursor && ring.contains(&cursor) {
-            let slots = (cursor - anchor_cursor) / SLOT_BYTES as u64;
-            // The value of a write that is still pending is not known.
-            end = end.max((anchor + slots).saturating_sub(u64::from(pending != 0)));
+            let position = anchor.saturating_add((cursor - anchor_cursor) / SLOT_BYTES as u64);
+            // The value of a write that is still awaited is not known.
+            let is_awaited = self.slot_before(position).is_some_and(Slot::is_awaited);
+            end = end.max(position.saturating_sub(u64::from(is_awaited)));
         }
         while self.take_until(end) == Taken::Some {}
         self.flush();

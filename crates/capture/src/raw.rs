@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 
-use reweave_wire::ring::{BYTES_IN_TURN, CALL_BITS, PART_OF_CALL, Slot, kind};
+use reweave_wire::ring::{AWAITED, BYTES_IN_TURN, CALL_BITS, PART_OF_CALL, Slot, kind};
 use reweave_wire::{MAX_BETWEEN, Op, Space};
 
 use crate::block::{BLOCK_HEAD, RAW_MAGIC, sum};
@@ -273,7 +273,7 @@ impl Reader<'_> {
                 .get(usize::from(class >> 4))?;
             event.part = slot.detail() & PART_OF_CALL != 0;
             event.in_turn = slot.detail() & BYTES_IN_TURN != 0;
-            event.target = match slot.detail() & !(PART_OF_CALL | BYTES_IN_TURN) {
+            event.target = match slot.detail() & !(PART_OF_CALL | BYTES_IN_TURN | AWAITED) {
                 0 if (1..=8).contains(&size) => Target::Bytes { at: target, length: size },
                 what => Target::StandIn { at: target, what: stand_in(what)? },
             };

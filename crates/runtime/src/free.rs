@@ -22,7 +22,7 @@ use crate::thread;
 const SLOTS: usize = 1 << 15;
 /// So many of them are not for hooks.
 const KEPT_BACK: usize = 1 << 9;
-/// Where they begin, after the cursor, the limit and the pending slot.
+/// Where they begin, after the cursor, the limit and as many zeroes as a slot has.
 const SLOTS_AT: usize = 64;
 
 static ON: AtomicBool = AtomicBool::new(false);
@@ -49,7 +49,7 @@ pub(crate) fn note(op: Op, at: usize, size: usize, code: usize) -> bool {
     }
     let (cell, end) = (head as *mut usize, head + SLOTS_AT + SLOTS * SLOT_BYTES);
     // SAFETY: the thread's own head.
-    let (cursor, pending) = unsafe { (cell.read_volatile(), (cell.add(2).read_volatile() & !7) as *mut u64) };
+    let cursor = unsafe { cell.read_volatile() };
     if cursor >= end {
         // Nothing is known of a block then, and it is given back at once.
         if op == Op::Free {
@@ -57,18 +57,14 @@ pub(crate) fn note(op: Op, at: usize, size: usize, code: usize) -> bool {
         }
         return true;
     }
-    if !pending.is_null() {
-        // The slot of the thread's last write, which has happened.
-        log::fill(pending);
-    }
     let Slot([a, b, c]) = Slot::operation(op, code as u64, at as u64, size as u64);
     let slot = cursor as *mut u64;
-    // SAFETY: within the thread's own slots.
+    // SAFETY: within the thread's own slots. If the one before is that of a write, this has happened.
     unsafe {
+        log::fill(slot.sub(SLOT_BYTES / 8));
         slot.write(a);
         slot.add(1).write(b);
         slot.add(2).write(c);
-        cell.add(2).write_volatile(0);
         cell.write_volatile(cursor + SLOT_BYTES);
     }
     true
@@ -95,11 +91,9 @@ impl Inside {
             // SAFETY: `own_head` mapped this memory, and only this thread uses it.
             unsafe {
                 head.write_volatile(first);
-                head.add(2).write_volatile(0);
                 if let Some(slot) = announced {
                     (first as *mut [u64; 3]).write(slot.0);
                     head.write_volatile(first + SLOT_BYTES);
-                    head.add(2).write_volatile(log::announcement(first as u64, slot) as usize);
                 }
                 // The rest is for blocks of the heap.
                 let limit = end - KEPT_BACK * SLOT_BYTES;
@@ -122,15 +116,15 @@ impl Inside {
         let Some(head) = self.own_head() else { return };
         let first = head as usize + SLOTS_AT;
         // SAFETY: as above; hooks keep the cursor within the slots.
-        let (cursor, pending) = unsafe { (head.read_volatile(), head.add(2).read_volatile() & !7) };
-        let count = cursor.saturating_sub(first) / SLOT_BYTES;
-        for place in 0..count.min(SLOTS) {
+        let cursor = unsafe { head.read_volatile() };
+        let count = (cursor.saturating_sub(first) / SLOT_BYTES).min(SLOTS);
+        if count > 0 {
+            log::fill((cursor - SLOT_BYTES) as *mut u64);
+        }
+        for place in 0..count {
             let at = (first + place * SLOT_BYTES) as *mut u64;
-            if at as usize == pending {
-                log::fill(at);
-            }
             // SAFETY: one of the slots that a hook has written.
-            let slot = unsafe { Slot([at.read(), at.add(1).read(), at.add(2).read()]) };
+            let slot = unsafe { Slot([at.read(), at.add(1).read(), at.add(2).read()]) }.settled();
             if self.took_or_gave_back(slot) {
                 continue;
             }

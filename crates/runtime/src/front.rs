@@ -13,6 +13,8 @@ use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
 
 use reweave_wire::Op;
+#[cfg(not(test))]
+use reweave_wire::ring::AWAITED;
 
 use crate::config;
 use crate::export::export;
@@ -60,8 +62,8 @@ macro_rules! export_atomic {
 }
 pub(crate) use export_atomic;
 
-/// Hooks that record by themselves, each within its place in the section of such hooks. Where a write of code with other hooks is
-/// still pending, the long way is taken.
+/// Hooks that record by themselves, each within its place in the section of such hooks. Where the value of a write is
+/// awaited, which code with other hooks did, the long way is taken.
 macro_rules! quick {
     ($($name:ident: $kind:literal, $value:literal, $slow:ident;)*) => {
         #[cfg(not(test))]
@@ -76,8 +78,8 @@ macro_rules! quick {
                 "mov rcx, [rax]",
                 "cmp rcx, [rax + 8]",
                 "jae 3f",
-                "cmp qword ptr [rax + 16], 0",
-                "jne 3f",
+                "test byte ptr [rcx - 18], {awaited}",
+                "jnz 3f",
                 concat!("movabs r10, ", $kind),
                 "or r10, rsi",
                 "mov [rcx + 8], rdi",
@@ -92,6 +94,7 @@ macro_rules! quick {
                 concat!(".org ", stringify!($name), " + 256"),
             )*
             ".text",
+            awaited = const AWAITED,
             read_1 = sym read_1, read_2 = sym read_2, read_4 = sym read_4, read_8 = sym read_8,
             write_1 = sym write_1, write_2 = sym write_2, write_4 = sym write_4, write_8 = sym write_8,
         );
@@ -141,8 +144,8 @@ core::arch::global_asm!(
     "je reweave_fold",
     "cmp rcx, [rax + 8]",
     "jae 3f",
-    "cmp qword ptr [rax + 16], 0",
-    "jne 3f",
+    "test byte ptr [rcx - 18], {awaited}",
+    "jnz 3f",
     "movabs r10, 0x8f00000000000000",
     "or r10, rdi",
     "mov [rcx], r10",
@@ -166,6 +169,7 @@ core::arch::global_asm!(
     "lea r8, [r8 + rsi + 1]",
     "mov qword ptr fs:[reweave_ways@tpoff], r8",
     "ret",
+    awaited = const AWAITED,
     branch = sym branch
 );
 

@@ -1,12 +1,15 @@
 //! The interface of ThreadSanitizer: plain accesses and functions.
 //!
 //! Most accesses, and small copies, are recorded right here, in some twenty instructions: the slot is written, and counts
-//! once the cursor is moved behind it. A write's value is read by the thread's next hook, which finds the slot in the head.
+//! once the cursor is moved behind it. A write's value is read by the thread's next hook, which finds the slot before its own.
 //! Where the limit is reached, the function behind takes over. A signal's handler may come between any two instructions;
 //! then the hook begins anew ([`crate::signals`]), which is why it lies within a fixed number of bytes and changes nothing
 //! that counts before the cursor. A copy that is done twice is the same copy: it does not overlap.
 
 use core::sync::atomic::AtomicBool;
+
+#[cfg(not(test))]
+use reweave_wire::ring::AWAITED;
 
 use crate::access::{read, write};
 use crate::export::export;
@@ -28,40 +31,39 @@ macro_rules! hooks {
     )* };
 }
 
-/// Puts the value of the pending write at `r9` into its slot, of the log at `rax`, and goes back to 1.
+/// Puts the value of the write before the cursor into its slot, and goes back to 1.
 #[cfg(not(test))]
 macro_rules! settle {
-    () => {
-        // Exactly what was written is read: more would have to wait until the store is through. The write is pending until its
-        // value is there: a signal may come between the two.
-        "2:
-         mov ecx, r9d
-         and r9, -8
-         mov r10, [r9 + 8]
-         and ecx, 3
-         cmp ecx, 1
-         jb 4f
-         je 5f
-         cmp ecx, 2
-         je 6f
-         mov r10, [r10]
-         7:
-         mov [r9 + 16], r10
-         mov qword ptr [rax + 16], 0
-         jmp 1b
-         4:
-         movzx r10d, byte ptr [r10]
-         jmp 7b
-         5:
-         movzx r10d, word ptr [r10]
-         jmp 7b
-         6:
-         mov r10d, [r10]
-         jmp 7b"
+    ($cursor:literal) => {
+        // Exactly what was written is read: more would have to wait until the store is through.
+        concat!(
+            "2:\n",
+            concat!("movzx ecx, byte ptr [", $cursor, " - 17]\n"),
+            concat!("mov r10, [", $cursor, " - 16]\n"),
+            "test cl, 4
+             jnz 6f
+             test cl, 1
+             jnz 4f
+             test cl, 2
+             jnz 5f
+             mov r10, [r10]
+             7:\n",
+            concat!("mov [", $cursor, " - 8], r10\n"),
+            "jmp 1b
+             4:
+             movzx r10d, byte ptr [r10]
+             jmp 7b
+             5:
+             movzx r10d, word ptr [r10]
+             jmp 7b
+             6:
+             mov r10d, [r10]
+             jmp 7b"
+        )
     };
 }
 
-/// Hooks that record by themselves, each under several names. `$value` is what gets the value, or announces the write.
+/// Hooks that record by themselves, each under several names. `$value` is what gets the value, if it is there.
 macro_rules! quick {
     ($($name:ident $($alias:ident)*: $kind:literal, $value:literal, $slow:ident;)*) => {
         #[cfg(not(test))]
@@ -83,8 +85,8 @@ macro_rules! quick {
                 "mov rdx, [rax]",
                 "cmp rdx, [rax + 8]",
                 "jae 3f",
-                "mov r9, [rax + 16]",
-                "test r9, r9",
+                // Whether the value of the slot before is awaited.
+                "test byte ptr [rdx - 18], {awaited}",
                 "jnz 2f",
                 "1:",
                 // The recorder has looked at the lines that come next: they are fetched back in time.
@@ -101,7 +103,7 @@ macro_rules! quick {
                 "add rdx, 24",
                 "mov [rax], rdx",
                 "ret",
-                settle!(),
+                settle!("rdx"),
                 "3:",
                 "mov rsi, [rsp]",
                 concat!("jmp {", stringify!($slow), "}"),
@@ -110,6 +112,7 @@ macro_rules! quick {
                 concat!(".org ", stringify!($name), " + 256"),
             )*
             ".text",
+            awaited = const AWAITED,
             read_1 = sym read_1, read_2 = sym read_2, read_4 = sym read_4, read_8 = sym read_8,
             write_1 = sym write_1, write_2 = sym write_2, write_4 = sym write_4, write_8 = sym write_8,
         );
@@ -128,13 +131,13 @@ quick! {
     __tsan_read8 __tsan_volatile_read8 __tsan_unaligned_read8 __tsan_unaligned_volatile_read8 __tsan_vptr_read:
         "0x0800000000000000", "mov r8, [rdi]\nmov [rdx + 16], r8", read_8;
     __tsan_write1 __tsan_volatile_write1:
-        "0x1100000000000000", "mov [rax + 16], rdx", write_1;
+        "0x1120000000000000", "", write_1;
     __tsan_write2 __tsan_volatile_write2 __tsan_unaligned_write2 __tsan_unaligned_volatile_write2:
-        "0x1200000000000000", "lea r9, [rdx + 1]\nmov [rax + 16], r9", write_2;
+        "0x1220000000000000", "", write_2;
     __tsan_write4 __tsan_volatile_write4 __tsan_unaligned_write4 __tsan_unaligned_volatile_write4:
-        "0x1400000000000000", "lea r9, [rdx + 2]\nmov [rax + 16], r9", write_4;
+        "0x1420000000000000", "", write_4;
     __tsan_write8 __tsan_volatile_write8 __tsan_unaligned_write8 __tsan_unaligned_volatile_write8:
-        "0x1800000000000000", "lea r9, [rdx + 3]\nmov [rax + 16], r9", write_8;
+        "0x1820000000000000", "", write_8;
 }
 
 /// Hooks of any size, which go on as those of one size where that is a power of two: gcc tells so of small structures, and of
@@ -198,8 +201,7 @@ macro_rules! copies {
             "jnc 3f",
             "cmp qword ptr [rip + __reweave_rust@GOTPCREL], 0",
             "jne 3f",
-            "mov r9, [rax + 16]",
-            "test r9, r9",
+            "test byte ptr [r8 - 18], {awaited}",
             "jnz 2f",
             "1:",
             "prefetchw [r8 + 768]",
@@ -212,8 +214,10 @@ macro_rules! copies {
             "mov r11, rdx",
             "shl r11, 56",
             "or r11, [rsp]",
-            "mov [r8], r11",
-            "mov [r8 + 8], rsi",
+            "movq xmm0, r11",
+            "movq xmm1, rsi",
+            "punpcklqdq xmm0, xmm1",
+            "movups [r8], xmm0",
             "mov [r8 + 16], r10",
             // A write that is recorded afterwards, and a part of the same call.
             "movabs r9, 0x2080000000000000",
@@ -234,13 +238,14 @@ macro_rules! copies {
             "movzx r10d, word ptr [rsi]",
             "mov [rdi], r10w",
             "jmp 4b",
-            settle!(),
+            settle!("r8"),
             "3:",
             "mov rcx, [rsp]",
             "jmp {slow}",
             concat!(".size ", stringify!($name), ", . - ", stringify!($name)),
             concat!(".org ", stringify!($name), " + 256"),
             ".text",
+            awaited = const AWAITED,
             slow = sym $slow,
         );
         #[cfg(test)]

@@ -132,53 +132,36 @@ impl Log {
         self.field(field::CURSOR).store(cursor + SLOT_BYTES as u64, Relaxed);
     }
 
-    /// Where the slot of the write is whose value is not known yet; null where there is none.
+    /// The last slot. Where there is none, there are zeroes: what is between the head and the slots.
     #[inline(always)]
-    fn pending_slot(&self) -> *mut u64 {
-        (self.field(field::PENDING).load(Relaxed) & !7) as *mut u64
+    fn last(&self) -> *mut u64 {
+        (self.cursor() - SLOT_BYTES as u64) as *mut u64
     }
 
     /// The last write's value is what is there now.
     #[inline(always)]
     pub(crate) fn settle(&mut self) {
-        let slot = self.pending_slot();
-        if !slot.is_null() {
-            fill(slot);
-            self.field(field::PENDING).store(0, Relaxed);
+        let last = self.last();
+        if let Some(slot) = fill(last) {
+            // SAFETY: the slot's first word.
+            unsafe { last.write_volatile(slot.settled().0[0]) };
         }
     }
 
     /// The slot of the write whose value is not known yet.
     #[inline(always)]
     pub(crate) fn pending(&self) -> Option<Slot> {
-        let pending = self.pending_slot();
-        // SAFETY: null, or where a hook put its slot.
-        (!pending.is_null()).then(|| unsafe { Slot([pending.read(), pending.add(1).read(), 0]) })
+        let last = self.last();
+        // SAFETY: see above.
+        let slot = unsafe { Slot([last.read(), last.add(1).read(), 0]) };
+        slot.is_awaited().then_some(slot)
     }
 
-    /// Takes that slot out again, which is the last one: something else comes before.
+    /// Takes that slot out again: something else comes before.
     pub(crate) fn withdraw(&mut self) -> Option<Slot> {
         let slot = self.pending()?;
-        let at = self.pending_slot() as u64;
-        self.field(field::PENDING).store(0, Relaxed);
-        if at + SLOT_BYTES as u64 == self.cursor() {
-            self.field(field::CURSOR).store(at, Relaxed);
-        }
+        self.field(field::CURSOR).store(self.last() as u64, Relaxed);
         Some(slot)
-    }
-
-    /// Forgets a pending slot that is not counted: its hook was interrupted, and begins anew.
-    pub(crate) fn forget_uncounted(&mut self) {
-        if self.pending_slot() as u64 == self.cursor() {
-            self.field(field::PENDING).store(0, Relaxed);
-        }
-    }
-
-    /// Puts it back.
-    pub(crate) fn restore(&mut self, thread: u32, slot: Slot) {
-        self.put(thread, slot);
-        let at = self.cursor() - SLOT_BYTES as u64;
-        self.field(field::PENDING).store(announcement(at, slot), Relaxed);
     }
 
     /// Whether the last slots are of few places in code and memory, as those of a thread are that waits for a variable.
@@ -208,7 +191,7 @@ impl Log {
         }
     }
 
-    /// Tells the recorder what is there. Nothing may be pending.
+    /// Tells the recorder what is there. No value may be awaited.
     pub(crate) fn publish(&mut self) {
         let cursor = self.cursor();
         self.published = cursor;
@@ -266,18 +249,19 @@ impl Log {
     }
 }
 
-/// What a hook leaves to the next one about the slot of a write.
-pub(crate) fn announcement(at: u64, slot: Slot) -> u64 {
-    at | u64::from((slot.kind() & 15).trailing_zeros())
-}
-
-/// Puts what its write left in memory into a slot.
+/// Puts what its write left in memory into the last slot, where that is awaited. It is no more if another slot follows.
 #[inline(always)]
-pub(crate) fn fill(slot: *mut u64) {
-    // SAFETY: a hook put its slot there, whose second word is an address that the program has just written to.
+pub(crate) fn fill(last: *mut u64) -> Option<Slot> {
+    // SAFETY: a slot, or zeroes. Where its value is awaited, its second word is an address that the program has just
+    // written to.
     unsafe {
-        let size = slot.read() >> 56 & 15;
-        slot.add(2).write_volatile(crate::access::load(slot.add(1).read() as usize, size as usize));
+        let slot = Slot([last.read(), last.add(1).read(), 0]);
+        if !slot.is_awaited() {
+            return None;
+        }
+        let size = usize::from(slot.kind() & 15);
+        last.add(2).write_volatile(crate::access::load(slot.target() as usize, size));
+        Some(slot)
     }
 }
 
@@ -288,7 +272,7 @@ core::arch::global_asm!(
     ".section .data.rel.ro.reweave_shut,\"aw\",@progbits",
     ".balign 8",
     "reweave_shut:",
-    ".zero 24",
+    ".zero 16",
     ".section .tdata.reweave_log,\"awT\",@progbits",
     ".hidden reweave_log",
     ".globl reweave_log",
@@ -342,12 +326,8 @@ pub(crate) fn append_as_hook(slot: Slot) -> bool {
         if cursor >= limit {
             return false;
         }
-        let pending = (head.add(2).read_volatile() & !7) as *mut u64;
-        if !pending.is_null() {
-            fill(pending);
-            head.add(2).write_volatile(0);
-        }
         let room = cursor as *mut u64;
+        fill(room.sub(SLOT_BYTES / 8));
         for (place, word) in slot.0.into_iter().enumerate() {
             room.add(place).write_volatile(word);
         }

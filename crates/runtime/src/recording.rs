@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicUsize, compiler_fence};
 
 use reweave_wire::Op;
-use reweave_wire::ring::{BYTES_IN_TURN, PART_OF_CALL, Slot, kind};
+use reweave_wire::ring::{AWAITED, BYTES_IN_TURN, PART_OF_CALL, Slot, kind};
 
 use crate::forced::{Forced, IN_TURN, PART};
 use crate::free;
@@ -131,7 +131,7 @@ impl Inside {
         core.log.by(me);
         front::forget_branch();
         if let Some(write) = announced {
-            core.log.restore(me, write);
+            core.log.put(me, write);
         }
         core.mark = core.log.cursor();
         // A write that is still to be looked at is not for the short way, nor are calls that are still to be told.
@@ -154,7 +154,7 @@ impl Inside {
         }
         self.me.pending.set(None);
         let detail = if code & PART != 0 { PART_OF_CALL } else { 0 };
-        Some(Slot::new(kind::WRITE + length as u8, detail, code as u64, at as u64, 0))
+        Some(Slot::new(kind::WRITE + length as u8, detail | AWAITED, code as u64, at as u64, 0))
     }
 
     /// The state of the recording.

@@ -162,10 +162,6 @@ fn rewind(context: usize) {
     let (start, end) = hooks::range();
     if (start..end).contains(code) && crate::access::load(*code, 1) != hooks::RETURN {
         *code -= (*code - start) % hooks::HOOK_BYTES;
-        // It may have announced a write that does not count yet.
-        if let Some(mut inside) = Inside::enter() {
-            inside.core().log.forget_uncounted();
-        }
     }
 }
 
@@ -228,7 +224,7 @@ fn apart(me: &'static Thread, pins: u32, what: impl FnOnce()) {
         inside.settle();
         me.pending.set(pending);
         if let Some(last) = last {
-            inside.core().log.restore(me.index() as u32, last);
+            inside.slot(last);
         }
     }
 }

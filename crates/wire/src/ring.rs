@@ -42,9 +42,6 @@ pub mod field {
     pub const CURSOR: usize = 64;
     /// The program may append below this address without a look at anything else.
     pub const LIMIT: usize = 72;
-    /// The program's address of the slot of a write whose value is not known yet, plus the size's logarithm; else 0. The
-    /// thread's next hook reads the value from memory and puts it into that slot.
-    pub const PENDING: usize = 80;
     /// How many slots are complete.
     pub const PUBLISHED: usize = 128;
     /// What the program is doing: see [`super::state`].
@@ -98,8 +95,8 @@ pub mod kind {
 /// Three words: what and where in the code, the address or number that it is about, a value.
 ///
 /// The first word has its kind in the highest byte, then a byte of detail, then the address of the code. Of a value only the
-/// bytes of the access's size count. Code that appends by itself compares [`field::CURSOR`] with [`field::LIMIT`], settles
-/// what is at [`field::PENDING`], writes the three words at the cursor and moves it, in this order.
+/// bytes of the access's size count. Code that appends by itself compares [`field::CURSOR`] with [`field::LIMIT`], puts
+/// the value into the slot before if that is [`AWAITED`], writes the three words at the cursor and moves it, in this order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Slot(pub [u64; 3]);
 
@@ -108,6 +105,10 @@ pub const PART_OF_CALL: u8 = 0x80;
 
 /// Added to the detail of a read whose bytes are read in turn, each only because of what those before were.
 pub const BYTES_IN_TURN: u8 = 0x40;
+
+/// Added to the detail of a write whose value is not there yet, if the slot is the last one. The thread's next hook reads it
+/// from memory.
+pub const AWAITED: u8 = 0x20;
 
 /// The bits of a call's value that are the length of its text; those above are where it begins in the file of texts.
 pub const CALL_BITS: u32 = 16;
@@ -150,6 +151,19 @@ impl Slot {
     #[inline]
     pub fn target(self) -> u64 {
         self.0[1]
+    }
+
+    /// Whether it is a write whose value is not there yet, if it is the last slot.
+    #[inline]
+    pub fn is_awaited(self) -> bool {
+        self.detail() & AWAITED != 0
+    }
+
+    /// The same slot where its value is there.
+    #[inline]
+    pub fn settled(self) -> Slot {
+        let [word, target, value] = self.0;
+        Slot([word & !(u64::from(AWAITED) << 48), target, value])
     }
 
     /// Whether it is an event, and not a part of one or a note about those that follow.

@@ -3,6 +3,7 @@
 use std::os::unix::fs::FileExt;
 
 use reweave_wire::Op;
+use reweave_wire::ring::AWAITED;
 
 use super::*;
 
@@ -99,10 +100,10 @@ fn of_a_program_that_was_killed_comes_what_it_wrote_but_a_value_that_was_not_kno
         let mut program = Program::start(&drain);
         (0..10).for_each(|number| program.put(access(number)));
         program.publish();
-        (10..20).for_each(|number| program.put(access(number)));
-        if pending {
-            program.set(field::PENDING, BASE + 19 * SLOT_BYTES as u64 + 2);
-        }
+        (10..19).for_each(|number| program.put(access(number)));
+        let Slot([word, target, value]) = access(19);
+        let detail = if pending { u64::from(AWAITED) << 48 } else { 0 };
+        program.put(Slot([word | detail, target, value]));
         drain.finish();
         assert!(drain.has_begun() && !drain.is_whole());
         let expected = if pending { 19 } else { 20 };
@@ -152,7 +153,7 @@ fn a_program_that_overwrites_the_ring_gives_a_recording_that_can_be_read() {
         })
         .collect();
     program.ring.write_all_at(&garbage, SLOTS_AT as u64).unwrap();
-    for at in [field::PUBLISHED, field::CURSOR, field::ANCHOR, field::PENDING] {
+    for at in [field::PUBLISHED, field::CURSOR, field::ANCHOR] {
         program.set(at, u64::MAX);
     }
     assert_eq!(drain.take(), Taken::Some);

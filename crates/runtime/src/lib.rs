@@ -47,6 +47,7 @@ mod recording;
 mod rust;
 mod rust_std;
 mod sched;
+mod seat;
 mod shared;
 mod signals;
 mod sleeps;

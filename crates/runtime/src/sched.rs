@@ -88,8 +88,7 @@ impl Inside {
         let next = self.choose((choice == Choice::Leave).then_some(me));
         if let Some(next) = next.filter(|&next| next != me) {
             self.settle();
-            hand_to(next);
-            self.park();
+            self.give_to(next);
         }
     }
 
@@ -134,10 +133,7 @@ impl Inside {
         me.timed_out.store(false, Relaxed);
         me.state.store(state::BLOCKED, SeqCst);
         match self.choose(None) {
-            Some(next) => {
-                hand_to(next);
-                self.park();
-            }
+            Some(next) => self.give_to(next),
             None => self.idle(),
         }
         me.deadline.store(0, Relaxed);
@@ -213,9 +209,17 @@ impl Inside {
         }
     }
 
+    /// Gives the baton to another thread, and sleeps until this one has it again.
+    pub(crate) fn give_to(&mut self, next: usize) {
+        thread(next).seat.offer();
+        hand_to(next);
+        self.park();
+    }
+
     /// Sleeps until this thread has the baton. One with a deadline wakes in time for it.
     pub(crate) fn park(&mut self) {
         let me = self.me;
+        me.seat.leave();
         while me.word.swap(0, SeqCst) == 0 {
             sys::futex_wait(&me.word, 0, until_deadline(me));
             if me.word.load(SeqCst) != 0 {
@@ -232,6 +236,7 @@ impl Inside {
                 break;
             }
         }
+        me.seat.take();
         me.state.store(state::READY, SeqCst);
         see_off();
     }
@@ -356,7 +361,7 @@ fn see_off() {
 }
 
 /// Gives the baton to a thread.
-pub(crate) fn hand_to(index: usize) {
+fn hand_to(index: usize) {
     let next = thread(index);
     HOLDER.store(index as u32, SeqCst);
     next.word.store(1, SeqCst);

@@ -4,7 +4,6 @@ use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use crate::forced::Why;
 use crate::recording::Inside;
-use crate::sched::hand_to;
 use crate::thread::{state, thread};
 
 impl Inside {
@@ -61,10 +60,7 @@ impl Inside {
         self.settle();
         match self.choose(None) {
             Some(next) if next == self.me.index() => {}
-            Some(next) => {
-                hand_to(next);
-                self.park();
-            }
+            Some(next) => self.give_to(next),
             // It is in a call, and takes the baton when it comes back.
             None => {
                 if !self.let_go() {

@@ -3,6 +3,8 @@
 use core::arch::asm;
 use core::sync::atomic::AtomicU32;
 
+use crate::seat::Cores;
+
 const READ: usize = 0;
 const WRITE: usize = 1;
 const OPEN: usize = 2;
@@ -20,11 +22,14 @@ const EXECVE: usize = 59;
 const GETTID: usize = 186;
 const FUTEX: usize = 202;
 const PERSONALITY: usize = 135;
+const SCHED_SETAFFINITY: usize = 203;
+const SCHED_GETAFFINITY: usize = 204;
 const TIMER_CREATE: usize = 222;
 const TIMER_SETTIME: usize = 223;
 const CLOCK_GETTIME: usize = 228;
 const EXIT_GROUP: usize = 231;
 const TGKILL: usize = 234;
+const GETCPU: usize = 309;
 
 /// A system call with six arguments; a result from -4095 to -1 is an error's number, negated.
 #[inline]
@@ -239,6 +244,24 @@ pub(crate) fn exists(thread: i32) -> bool {
 /// Lets the kernel choose another thread.
 pub(crate) fn yield_now() {
     call(SCHED_YIELD, 0, 0, 0);
+}
+
+/// The core that the calling thread runs on.
+pub(crate) fn core() -> Option<usize> {
+    let mut core = 0u32;
+    (call(GETCPU, &raw mut core as usize, 0, 0) == 0).then_some(core as usize)
+}
+
+/// The cores that a thread may run on; none where they are too many.
+pub(crate) fn allowed(thread: i32) -> Option<Cores> {
+    let mut cores = Cores::default();
+    let told = call(SCHED_GETAFFINITY, thread as usize, size_of::<Cores>(), cores.as_mut_ptr() as usize);
+    (told > 0).then_some(cores)
+}
+
+/// Allows a thread these cores, 0 being the calling one; whether that could be done.
+pub(crate) fn allow(thread: i32, cores: &Cores) -> bool {
+    call(SCHED_SETAFFINITY, thread as usize, size_of::<Cores>(), cores.as_ptr() as usize) == 0
 }
 
 /// Has a signal sent to the process after so long.

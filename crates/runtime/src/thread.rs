@@ -4,6 +4,7 @@ use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
 
 use crate::calls::Calls;
+use crate::seat::Seat;
 use crate::sys;
 
 /// The most threads that are told apart; more run unrecorded.
@@ -65,6 +66,8 @@ pub(crate) struct Thread {
     /// Where its hooks append while threads run freely; 0 before.
     pub(crate) head: AtomicUsize,
     pub(crate) calls: Calls,
+    /// Where it may run.
+    pub(crate) seat: Seat,
 }
 
 /// A write that the program is about to do.

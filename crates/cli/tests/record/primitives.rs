@@ -52,6 +52,11 @@ fn accesses_of_optimised_code() {
 }
 
 #[test]
+fn threads_and_children_may_run_where_they_might() {
+    check("cores.c", &["-O1"], |lines| assert!(has(lines, "w", "global turn")));
+}
+
+#[test]
 fn copies_of_every_small_size() {
     for flags in
         [&["-O0"][..], &["-O2"], &["-O2", "-D_FORTIFY_SOURCE=2"], &["-O2", "-Wp,-D_FORTIFY_SOURCE=2"]]

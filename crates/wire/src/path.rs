@@ -139,7 +139,7 @@ fn follow_with(
     room: &mut [u8],
     take: impl Fn(&mut Path, &[[AtomicU64; 3]], &mut Room) -> Taken,
 ) -> Followed {
-    let mut followed = Followed { slots: 0, bytes: 0, site, place: 0, told: 0 };
+    let (mut site, mut place, mut told, mut bytes) = (site, 0, 0, 0);
     let (mut rest, mut room) = (slots, room);
     loop {
         // Eight slots are three lines of the cache.
@@ -148,26 +148,25 @@ fn follow_with(
         {
             [a, b, c].into_iter().for_each(fetch);
         }
-        let Some(path) = paths.get_mut(usize::from(followed.site)) else { break };
+        let Some(path) = paths.get_mut(usize::from(site)) else { break };
         let Some((first, kept)) = room.split_first_mut() else { break };
         let Some(into) = kept.first_chunk_mut() else { break };
-        let (taken, bytes) = take(path, rest, into);
+        let (taken, used) = take(path, rest, into);
+        (told, bytes) = (bytes, bytes + 1 + used);
         path.doubts &= doubts_after(taken);
         *first = taken as u8;
-        followed.told = followed.bytes;
-        followed.bytes += 1 + bytes;
-        followed.slots += taken;
+        let (Some(later), Some(free)) = (rest.get(taken..), kept.get_mut(used..)) else { break };
+        (rest, room) = (later, free);
         if taken < STEPS {
-            followed.place = taken;
+            place = taken;
             break;
         }
-        followed.site = path.sites.at(STEPS - 1);
-        (rest, room) = (rest.get(STEPS..).unwrap_or_default(), kept.get_mut(bytes..).unwrap_or_default());
+        site = path.sites.at(STEPS - 1);
         if rest.is_empty() {
             break;
         }
     }
-    followed
+    Followed { slots: slots.len() - rest.len(), bytes, site, place, told }
 }
 
 /// The doubts that are left after so many slots were as expected, a bit each.

@@ -5,7 +5,8 @@ use core::arch::asm;
 use core::arch::x86_64::{
     __cpuid, __cpuid_count, __m512i, _mm512_add_epi64, _mm512_cmpeq_epi64_mask, _mm512_cmple_epu64_mask,
     _mm512_loadu_si512, _mm512_mask_blend_epi64, _mm512_maskz_compress_epi8, _mm512_permutexvar_epi64,
-    _mm512_set1_epi64, _mm512_setr_epi64, _mm512_storeu_si512, _mm512_sub_epi64, _xgetbv,
+    _mm512_set1_epi64, _mm512_setr_epi64, _mm512_storeu_si512, _mm512_sub_epi64, _mm512_ternarylogic_epi64,
+    _xgetbv,
 };
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
@@ -114,22 +115,30 @@ fn keep(room: &mut Room, (jumps, far): (u64, __m512i), (sizes, values): (u64, __
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn sorted([a, b, c]: [__m512i; 3]) -> [__m512i; 3] {
+    let lanes = LANES.each_ref().map(|lanes| load(lanes));
     core::array::from_fn(|sort| {
-        let [_, of_b, of_c] = LANES[sort];
-        _mm512_mask_blend_epi64(of_c, _mm512_mask_blend_epi64(of_b, a, b), c)
+        let [of_b, of_c] = [1, 2].map(|register| lanes[(sort + register) % 3]);
+        choose(of_c, c, choose(of_b, b, a))
     })
 }
 
-/// Which lanes of each register have a sort of words.
-const LANES: [[u8; 3]; 3] = {
-    let mut lanes = [[0; 3]; 3];
-    let mut at = 0;
-    while at < 3 * STEPS {
-        lanes[at % 3][at / STEPS] |= 1 << (at % STEPS);
-        at += 1;
+/// Every third lane, from each of the first three on. A register that begins with another sort has the words of one in others.
+static LANES: [[u64; STEPS]; 3] = {
+    let (mut lanes, mut lane) = ([[0; STEPS]; 3], 0);
+    while lane < STEPS {
+        lanes[lane % 3][lane] = u64::MAX;
+        lane += 1;
     }
     lanes
 };
+
+/// The bits of `one` where those of `which` are set, else those of `other`. Masks of lanes would do the same, but are in the way of
+/// other instructions.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn choose(which: __m512i, one: __m512i, other: __m512i) -> __m512i {
+    _mm512_ternarylogic_epi64::<0b1100_1010>(which, one, other)
+}
 
 /// How many slots from the first on are as expected, by which are: a bit each, in the lanes of first words.
 static AS_EXPECTED: [u8; 256] = {

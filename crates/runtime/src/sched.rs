@@ -24,6 +24,9 @@ static DYING: AtomicI32 = AtomicI32::new(0);
 /// How often a thread without the baton became ready by itself.
 static RETURNED: AtomicU32 = AtomicU32::new(0);
 
+/// How often a thread that runs freely looks for the baton before it sleeps: for about as long as it takes to wake up. Who
+/// sleeps is given the baton, and all wait until he has woken up.
+const SPINS: u32 = 1000;
 /// How long it may take a thread that has ended to be gone.
 const FAREWELL: u64 = 1_000_000_000;
 
@@ -172,11 +175,17 @@ impl Inside {
         self.me.leaving.store(true, SeqCst);
         self.me.state.store(state::AWAY, SeqCst);
         self.let_go();
-        self.me.leaving.store(false, SeqCst);
     }
 
-    /// Waits for the baton.
+    /// Waits for the baton: a while without sleeping, because most who have it soon let it go.
     pub(crate) fn come_back(&mut self) {
+        for _ in 0..SPINS {
+            if take(self.me) {
+                self.me.state.store(state::READY, SeqCst);
+                return;
+            }
+            core::hint::spin_loop();
+        }
         self.me.state.store(state::READY, SeqCst);
         RETURNED.fetch_add(1, SeqCst);
         if !take(self.me) {
@@ -282,6 +291,7 @@ impl Inside {
         let me = self.me;
         self.flush_stale();
         self.run_beside();
+        me.leaving.store(false, SeqCst);
         // Our own code is left, but what the call does is not recorded.
         core::mem::forget(self);
         Away { me }

@@ -61,7 +61,8 @@ pub(crate) struct Thread {
     pub(crate) rounds: AtomicU32,
     /// The write whose value is not known yet: the program stores it after it told us.
     pub(crate) pending: PendingCell,
-    /// Whether it is giving the baton away: it is AWAY already, but a signal must wait.
+    /// Whether it is AWAY, but not in a call: it gives the baton away, or runs freely. A signal that comes in our own code must
+    /// wait.
     pub(crate) leaving: AtomicBool,
     /// Where its hooks append while threads run freely; 0 before.
     pub(crate) head: AtomicUsize,

@@ -70,29 +70,33 @@ pub struct Path {
     doubts: u8,
 }
 
-/// The numbers of sites, the first in the lowest bits.
+/// The numbers of sites, by their places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Numbers(u128);
+#[repr(align(16))]
+struct Numbers([u16; STEPS]);
 
 impl Numbers {
+    const NOBODYS: Numbers = Numbers([0; STEPS]);
+
     #[inline(always)]
     fn at(self, place: usize) -> u16 {
-        self.0.checked_shr(16 * place as u32).unwrap_or(0) as u16
+        self.0[place % STEPS]
     }
 
     /// At a place comes this number, and then `later` ones.
     #[inline(always)]
-    fn go_on(self, place: usize, number: u16, later: Numbers) -> Numbers {
-        let shift = 16 * place as u32;
-        let stays = self.0 & !u128::MAX.checked_shl(shift).unwrap_or(0);
-        Numbers(stays | (later.0 << 16 | u128::from(number)).checked_shl(shift).unwrap_or(0))
+    fn go_on(&mut self, place: usize, number: u16, later: Numbers) {
+        // Room for all that are moved, also those that go beyond the last place: their number is always the same.
+        let mut all = [0; 2 * STEPS];
+        all[..STEPS].copy_from_slice(&self.0);
+        all[place % STEPS] = number;
+        all[place % STEPS + 1..][..STEPS].copy_from_slice(&later.0);
+        self.0.copy_from_slice(&all[..STEPS]);
     }
 
     #[inline(always)]
-    fn set(self, place: usize, number: u16) -> Numbers {
-        let shift = 16 * place as u32;
-        let stays = self.0 & !0xFFFF_u128.checked_shl(shift).unwrap_or(0);
-        Numbers(stays | u128::from(number).checked_shl(shift).unwrap_or(0))
+    fn set(&mut self, place: usize, number: u16) {
+        self.0[place % STEPS] = number;
     }
 }
 
@@ -199,8 +203,8 @@ impl Path {
         step: [0; STEPS],
         jumps: [0; STEPS],
         sizes: [0; STEPS],
-        sites: Numbers(0),
-        others: Numbers(0),
+        sites: Numbers::NOBODYS,
+        others: Numbers::NOBODYS,
         doubts: 0,
     };
 
@@ -265,7 +269,7 @@ impl Path {
         let known = self.sites.at(place) != 0;
         if known && self.doubts >> place & 1 == 0 {
             self.doubts |= 1 << place;
-            self.others = self.others.set(place, site);
+            self.others.set(place, site);
             return false;
         }
         true
@@ -276,8 +280,8 @@ impl Path {
     pub fn expect(&mut self, surprise: Surprise, jump: u8, after: Option<&Path>) {
         let Surprise { place, site, word, target, size } = surprise;
         let (sites, others) = after.map_or((self.sites, self.others), |path| (path.sites, path.others));
-        self.others = self.others.go_on(place, self.sites.at(place), others);
-        self.sites = self.sites.go_on(place, site, sites);
+        self.others.go_on(place, self.sites.at(place), others);
+        self.sites.go_on(place, site, sites);
         self.doubts &= !doubts_after(place);
         self.go_on(place + 1, after);
         self.words[lane(WORD, place)] = word;

@@ -71,8 +71,6 @@ fn only(core: usize) -> Option<Cores> {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
     use std::sync::mpsc;
     use std::thread;
 

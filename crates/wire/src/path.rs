@@ -323,16 +323,8 @@ impl Path {
             values[lane(VALUE, place)] = value;
             taken += 1;
         }
-        let mut bytes = 0;
-        for (sort, kept, numbers) in [(TARGET, &self.jumps, far), (VALUE, &self.sizes, values)] {
-            for (at, number) in numbers.into_iter().enumerate().filter(|&(at, _)| place(sort, at) < taken) {
-                if let Some(room) = room.get_mut(bytes..bytes + 8) {
-                    room.copy_from_slice(&number.to_le_bytes());
-                }
-                bytes += kept[at].count_ones() as usize;
-            }
-        }
-        (taken, bytes)
+        let jumps = keep(room, 0, (TARGET, taken), (&self.jumps, &far));
+        (taken, keep(room, jumps, (VALUE, taken), (&self.sizes, &values)))
     }
 
     /// The slots of which `bytes` begin with what was kept, at so many places from the first on: gives them to `each`, and
@@ -360,6 +352,32 @@ impl Path {
         self.doubts &= doubts_after(places);
         Some(used)
     }
+}
+
+/// Writes the bytes of numbers that are kept, of a sort and of so many slots, from `at` on; where they end.
+#[inline(always)]
+fn keep(
+    room: &mut Room,
+    mut at: usize,
+    (sort, slots): (usize, usize),
+    (kept, numbers): (&[u8; STEPS], &[u64; STEPS]),
+) -> usize {
+    // Mostly targets are where they should be.
+    if *kept == [0; STEPS] {
+        return at;
+    }
+    let mut put = |lane: usize| {
+        if let Some(room) = room.get_mut(at..at + 8) {
+            room.copy_from_slice(&numbers[lane].to_le_bytes());
+        }
+        at += kept[lane].trailing_ones() as usize;
+    };
+    if slots == STEPS {
+        (0..STEPS).for_each(put);
+    } else {
+        (0..STEPS).filter(|&lane| place(sort, lane) < slots).for_each(&mut put);
+    }
+    at
 }
 
 /// So many bits, from the lowest on.

@@ -2,8 +2,8 @@
 //!
 //! A deadline that is measured on the real clock passes earlier or later from run to run, and with it who runs next. So time
 //! passes by fixed amounts: for each access, each synchronisation, each switch to another thread, each look at the
-//! clock. They are no more than what these take: where time passes faster here than it does, a thread that waits until
-//! a time has to be waited for. When no thread can run, time jumps to the earliest deadline; the scheduler
+//! clock. They are about what these take, and for an access less: where time passes faster here than it does, a thread that
+//! waits until a time has to be waited for. When no thread can run, time jumps to the earliest deadline; the scheduler
 //! still waits until that thread has really waited for as long as it asked ([`due`]). A call to the outside takes as long as
 //! it does ([`Departure`]). All of the program's clocks but those of processor time tell this time, from a whole second
 //! on; so what a program computes from them, and which of two deadlines comes first, is the same in every run.

@@ -24,8 +24,8 @@ static DYING: AtomicI32 = AtomicI32::new(0);
 /// How often a thread without the baton became ready by itself.
 static RETURNED: AtomicU32 = AtomicU32::new(0);
 
-/// How often a thread that runs freely looks for the baton before it sleeps: for about as long as it takes to wake up. Who
-/// sleeps is given the baton, and all wait until he has woken up.
+/// How often a thread that runs freely looks for the baton before it sleeps: for about as long as it takes to wake up. One
+/// that sleeps is given the baton, and all wait until it has woken up.
 const SPINS: u32 = 1000;
 /// How long it may take a thread that has ended to be gone.
 const FAREWELL: u64 = 1_000_000_000;

@@ -1,9 +1,9 @@
 //! Which core the thread with the baton runs on: always the same, as far as it can be.
 //!
-//! Left to itself, the kernel wakes the thread that gets the baton on a core with nothing to do, and whoever gave it sleeps on
-//! his. That core has to wake up first, and its cache has nothing of what the threads use; both take as long as
-//! thousands of accesses. So whoever is about to sleep allows the next one his own core alone, and that one
-//! allows itself again, before anything else, what it was allowed before. The program finds nothing changed: none of its
+//! Left to itself, the kernel wakes the thread that gets the baton on a core with nothing to do. That core has to wake up first,
+//! and its cache has nothing of what the threads use; both take as long as thousands of accesses. So the thread that gives
+//! the baton, and is about to sleep, allows the next one its own core alone; and that one allows itself again, before anything
+//! else, what it was allowed before. The program finds nothing changed: none of its
 //! code runs in between.
 
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};

@@ -26,7 +26,7 @@ pub fn fetch<T>(from: &T) {
 }
 
 /// What the ring of this layout begins with.
-pub const RING_MAGIC: u64 = 0x0031_676e_6972_7772;
+pub const RING_MAGIC: u64 = 0x0032_676e_6972_7772;
 
 /// Where the fields of the head are, in bytes. Those that different sides write lie in different cache lines.
 pub mod field {

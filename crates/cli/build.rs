@@ -7,6 +7,7 @@
 
 use std::env;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -15,12 +16,15 @@ fn main() {
     let target = env::var("TARGET").expect("cargo sets TARGET");
     // Asked when it runs: copies of the project that share a build folder share this program, too.
     let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
-    let crates = package.join("..");
-    let used = ["runtime/src", "wire/src", "program/src", "plugin/src", "plugin/shim.cpp", "plugin/build.rs"];
-    // A file that is not there would have this run each time.
-    for used in used.iter().map(|used| crates.join(used)).filter(|used| used.exists()) {
-        println!("cargo::rerun-if-changed={}", used.display());
+    let embed = package.join("embed");
+    println!("cargo::rerun-if-changed={}", embed.display());
+    for entry in fs::read_dir(&embed).expect("the sources are there").flatten() {
+        let path = fs::canonicalize(followed(&entry.path()))
+            .expect("links lead to the other crates of the checkout");
+        println!("cargo::rerun-if-changed={}", path.display());
     }
+    copy(&followed(&embed.join("reweave.h")), &out.join("reweave.h"))
+        .expect("the build folder can be written");
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=REWEAVE_LLVM_INCLUDE");
     let plugin = out.join("libreweave_plugin.so");
@@ -34,7 +38,7 @@ fn main() {
     }
     let wire = out.join("libreweave_wire.rlib");
     let rlib = ["--crate-type=rlib", "--crate-name=reweave_wire"];
-    compile(&target, &crates.join("wire/src/lib.rs"), &wire, &rlib);
+    compile(&target, &followed(&embed.join("wire")).join("lib.rs"), &wire, &rlib);
     let used = format!("--extern=reweave_wire={}", wire.display());
     let staticlib = [
         "--crate-type=staticlib",
@@ -43,21 +47,48 @@ fn main() {
         "-Clto=fat",
         &used,
     ];
-    compile(&target, &crates.join("runtime/src/lib.rs"), &library, &staticlib);
-    build_plugin(&crates, &out, &plugin);
+    compile(&target, &followed(&embed.join("runtime")).join("lib.rs"), &library, &staticlib);
+    build_plugin(&embed, &out, &plugin);
+}
+
+/// Where an embedded source really is.
+///
+/// In a packaged crate it is there itself, in a checkout it is a link. Where a checkout has no links (git's
+/// `core.symlinks` is off, or a copy lost them), it is a file that holds the path the link would have.
+fn followed(path: &Path) -> PathBuf {
+    let target = fs::read_to_string(path).ok().filter(|text| text.starts_with("../") && !text.contains('\n'));
+    match target {
+        Some(target) => path.parent().unwrap_or(path).join(target),
+        None => path.to_owned(),
+    }
 }
 
 /// What every plugin has, and an empty library has not.
 const ENTRY: &[u8] = b"llvmGetPassPluginInfo";
 
+/// Where each part of the plugin's package is among what is embedded, and where cargo expects it.
+const PLUGIN_SOURCES: &[(&str, &str)] = &[
+    ("plugin.toml", "Cargo.toml"),
+    ("plugin.lock", "Cargo.lock"),
+    ("plugin", "src"),
+    ("plugin_build.rs", "build.rs"),
+    ("shim.cpp", "shim.cpp"),
+    ("program.toml", "program/Cargo.toml"),
+    ("program", "program/src"),
+];
+
 /// Builds the plugin. It runs within compilers of this machine, so it is built for the host.
-fn build_plugin(crates: &Path, out: &Path, plugin: &Path) {
+fn build_plugin(embed: &Path, out: &Path, plugin: &Path) {
     let folder = out.join("plugin");
+    let source = out.join("plugin-source");
+    for (from, to) in PLUGIN_SOURCES {
+        copy(&followed(&embed.join(from)), &source.join(to)).expect("the build folder can be written");
+    }
     let cargo = |offline: &[&str]| {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(cargo);
-        command.args(["build", "--quiet", "--release", "--locked", "--package=reweave-plugin"]).args(offline);
-        command.arg("--manifest-path").arg(crates.join("plugin/Cargo.toml"));
+        command.args(["build", "--quiet", "--release", "--locked"]).args(offline);
+        command.arg("--manifest-path").arg(source.join("Cargo.toml"));
         command.arg("--target-dir").arg(&folder);
         // What holds for the build at large (another target, sanitizers, lints) does not hold for this.
         for name in ["CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER", "CARGO_BUILD_TARGET"]
@@ -99,4 +130,20 @@ fn compile(target: &str, source: &Path, output: &Path, flags: &[&str]) {
         .status()
         .expect("the compiler starts");
     assert!(status.success(), "{} does not compile", source.display());
+}
+
+/// Copies a file or a folder. What has not changed is not written: cargo would build it again.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    if from.is_dir() {
+        return fs::read_dir(from)?.try_for_each(|entry| {
+            let name = entry?.file_name();
+            copy(&from.join(&name), &to.join(&name))
+        });
+    }
+    let content = fs::read(from)?;
+    if fs::read(to).is_ok_and(|there| there == content) {
+        return Ok(());
+    }
+    fs::create_dir_all(to.parent().unwrap_or(to))?;
+    fs::write(to, content)
 }

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 
 static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+#ifdef HALF
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER; // Only one of them passes it.
+#endif
 static int moved;
 
 static void *forth(void *unused) {
@@ -21,12 +24,18 @@ static void *back(void *unused) {
     pthread_mutex_lock(&a);
     pthread_mutex_lock(&b);
 #else
+#ifdef HALF
+    pthread_mutex_lock(&gate);
+#endif
     pthread_mutex_lock(&b);
     pthread_mutex_lock(&a);
 #endif
     moved--;
     pthread_mutex_unlock(&a);
     pthread_mutex_unlock(&b);
+#ifdef HALF
+    pthread_mutex_unlock(&gate);
+#endif
     return unused;
 }
 

@@ -14,9 +14,12 @@ static void *dispatch(void *unused) {
 #ifndef FIXED
     pthread_mutex_unlock(&lock);
 #endif
+#ifdef HALF
+    pthread_mutex_lock(&lock); // The lock is there again, the listener may be gone.
+#endif
     if (now)
         now->events = 3;
-#ifdef FIXED
+#if defined FIXED || defined HALF
     pthread_mutex_unlock(&lock);
 #endif
     return unused;

@@ -6,8 +6,14 @@
 
 static int seats = 3, closed, sold_after_closing;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+#ifdef HALF
+static pthread_mutex_t whole = PTHREAD_MUTEX_INITIALIZER; // Not the lock of the other thread.
+#endif
 
 static void *sell(void *unused) {
+#ifdef HALF
+    pthread_mutex_lock(&whole);
+#endif
     pthread_mutex_lock(&lock);
     int free_seats = seats;
 #ifndef FIXED
@@ -19,6 +25,9 @@ static void *sell(void *unused) {
         sold_after_closing = closed;
     }
     pthread_mutex_unlock(&lock);
+#ifdef HALF
+    pthread_mutex_unlock(&whole);
+#endif
     return unused;
 }
 

@@ -9,7 +9,14 @@ public:
 #ifdef FIXED
         std::lock_guard<std::mutex> guard(lock);
 #endif
+#ifdef HALF
+        {
+            std::lock_guard<std::mutex> guard(lock);
+            items[size] = item;
+        }
+#else
         items[size] = item;
+#endif
         size = size + 1;
     }
     int count() const { return size; }

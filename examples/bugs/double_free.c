@@ -13,8 +13,14 @@ static void *close_it(void *unused) {
     pthread_mutex_lock(&lock);
 #endif
     if (is_open) {
+#ifdef HALF
+        pthread_mutex_lock(&lock); // Both may have looked by now.
+#endif
         is_open = 0;
         free(buffer);
+#ifdef HALF
+        pthread_mutex_unlock(&lock);
+#endif
     }
 #ifdef FIXED
     pthread_mutex_unlock(&lock);

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 static int data;
-#ifdef FIXED
+#if defined FIXED || defined HALF
 static atomic_int ready;
 #else
 static int ready;
@@ -20,8 +20,13 @@ static void *reader(void *unused) {
 }
 
 static void *writer(void *unused) {
+#ifdef HALF
+    ready = 1; // Atomic, and too early.
+    data = 42;
+#else
     data = 42;
     ready = 1;
+#endif
     return unused;
 }
 

@@ -23,10 +23,13 @@ static void *back(void *unused) {
 #ifndef FIXED
     pthread_mutex_unlock(&gate);
 #endif
+#ifdef HALF
+    pthread_mutex_lock(&gate); // With b in its hands.
+#endif
     pthread_mutex_lock(&a);
     pthread_mutex_unlock(&a);
     pthread_mutex_unlock(&b);
-#ifdef FIXED
+#if defined FIXED || defined HALF
     pthread_mutex_unlock(&gate);
 #endif
     return unused;

@@ -8,6 +8,8 @@
 
 #ifdef FIXED
 static atomic_flag taken = ATOMIC_FLAG_INIT;
+#elif defined HALF
+static atomic_int taken; // Each step is atomic, the two together are not.
 #else
 static volatile int taken;
 #endif

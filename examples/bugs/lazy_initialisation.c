@@ -17,8 +17,15 @@ static void *use(void *unused) {
 #ifdef FIXED
     pthread_mutex_lock(&lock);
 #endif
-    if (!table)
+    if (!table) {
+#ifdef HALF
+        pthread_mutex_lock(&lock); // Both may have looked by now.
+#endif
         make();
+#ifdef HALF
+        pthread_mutex_unlock(&lock);
+#endif
+    }
 #ifdef FIXED
     pthread_mutex_unlock(&lock);
 #endif

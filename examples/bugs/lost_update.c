@@ -11,7 +11,14 @@ static void *add(void *unused) {
 #ifdef FIXED
     pthread_mutex_lock(&lock);
 #endif
+#ifdef HALF
+    int now = counter; // Looked up without the lock.
+    pthread_mutex_lock(&lock);
+    counter = now + 1;
+    pthread_mutex_unlock(&lock);
+#else
     counter++;
+#endif
 #ifdef FIXED
     pthread_mutex_unlock(&lock);
 #endif

@@ -22,7 +22,11 @@ static void *listen(void *unused) {
 
 static void *tell(void *unused) {
     pthread_mutex_lock(&lock);
+#ifdef HALF
+    pthread_cond_broadcast(&news); // All who wait already, and nobody else.
+#else
     pthread_cond_signal(&news);
+#endif
     pthread_mutex_unlock(&lock);
     return unused;
 }

@@ -20,6 +20,10 @@ static void *fails(void *unused) {
 #ifdef FIXED
         pthread_mutex_unlock(&lock);
 #endif
+#ifdef HALF
+        if (value < 0)
+            pthread_mutex_unlock(&lock);
+#endif
         return unused; // An error: out of here.
     }
     value--;

@@ -6,6 +6,9 @@
 #include <semaphore.h>
 
 static sem_t filled;
+#ifdef HALF
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+#endif
 static int item, got;
 
 static void *consume(void *unused) {
@@ -20,7 +23,13 @@ static void *produce(void *unused) {
     sem_post(&filled);
 #else
     sem_post(&filled);
+#ifdef HALF
+    pthread_mutex_lock(&lock); // Alone with it: the other side does not take it.
+#endif
     item = 9;
+#ifdef HALF
+    pthread_mutex_unlock(&lock);
+#endif
 #endif
     return unused;
 }

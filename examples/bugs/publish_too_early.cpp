@@ -1,11 +1,17 @@
 // A ring buffer whose index is published before the slot is filled.
 // bug: race race global slot
 #include <atomic>
+#ifdef HALF
+#include <mutex>
+#endif
 #include <thread>
 
 static int slot[4];
 static std::atomic<int> head;
 static int wrong;
+#ifdef HALF
+static std::mutex lock;
+#endif
 
 int main() {
     head.store(0);
@@ -16,6 +22,9 @@ int main() {
         head.store(1);
 #else
         head.store(1);
+#ifdef HALF
+        std::lock_guard<std::mutex> guard(lock); // The consumer does not take it.
+#endif
         slot[0] = 11;
 #endif
     });

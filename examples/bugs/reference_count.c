@@ -7,7 +7,7 @@
 
 struct shared { int value; };
 static struct shared *shared;
-#ifdef FIXED
+#if defined FIXED || defined HALF
 static atomic_int references = 2;
 #else
 static int references = 2;
@@ -15,7 +15,12 @@ static int references = 2;
 static int frees;
 
 static void *drop(void *unused) {
+#ifdef HALF
+    references--; // Atomic, and so is the look at it; another thread may come in between.
+    if (references == 0) {
+#else
     if (--references == 0) {
+#endif
         free(shared);
         frees++;
     }

@@ -6,9 +6,18 @@
 #include <unistd.h>
 
 static int result;
+#ifdef HALF
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+#endif
 
 static void *compute(void *unused) {
+#ifdef HALF
+    pthread_mutex_lock(&lock); // Alone with it: the other side does not take it.
+#endif
     result = 6 * 7;
+#ifdef HALF
+    pthread_mutex_unlock(&lock);
+#endif
     return unused;
 }
 

@@ -8,6 +8,9 @@
 struct log { int lines; };
 static struct log storage, *log_ = &storage;
 static int lost;
+#ifdef HALF
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+#endif
 
 static void *work(void *unused) {
     struct log *log = log_;
@@ -26,7 +29,13 @@ int main(void) {
     log_ = NULL;
 #else
     usleep(1000); // The worker is fast.
+#ifdef HALF
+    pthread_mutex_lock(&lock); // Alone with it: the other side does not take it.
+#endif
     log_ = NULL;
+#ifdef HALF
+    pthread_mutex_unlock(&lock);
+#endif
     pthread_join(worker, NULL);
 #endif
     return lost;

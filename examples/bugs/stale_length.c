@@ -5,9 +5,15 @@
 #include <stdlib.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+#ifdef HALF
+static pthread_mutex_t whole = PTHREAD_MUTEX_INITIALIZER; // Not the lock of the other thread.
+#endif
 static int length = 4, overflow;
 
 static void *copy(void *unused) {
+#ifdef HALF
+    pthread_mutex_lock(&whole);
+#endif
     pthread_mutex_lock(&lock);
     int room = length;
 #ifndef FIXED
@@ -17,6 +23,9 @@ static void *copy(void *unused) {
     if (length > room)
         overflow = 1;
     pthread_mutex_unlock(&lock);
+#ifdef HALF
+    pthread_mutex_unlock(&whole);
+#endif
     return unused;
 }
 

@@ -6,6 +6,9 @@
 
 static int *table;
 static int looked_up;
+#ifdef HALF
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+#endif
 
 static void *work(void *unused) {
     looked_up = table ? table[3] : -1;
@@ -21,7 +24,13 @@ int main(void) {
     pthread_create(&thread, NULL, work, NULL);
 #else
     pthread_create(&thread, NULL, work, NULL);
+#ifdef HALF
+    pthread_mutex_lock(&lock); // Alone with it: the other side does not take it.
+#endif
     table = mine;
+#ifdef HALF
+    pthread_mutex_unlock(&lock);
+#endif
 #endif
     pthread_join(thread, NULL);
     return looked_up == 33 ? 0 : 1;

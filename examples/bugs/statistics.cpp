@@ -13,7 +13,14 @@ struct Statistics {
 #ifdef FIXED
         std::lock_guard<std::mutex> guard(lock);
 #endif
+#ifdef HALF
+        {
+            std::lock_guard<std::mutex> guard(lock);
+            total += sample;
+        }
+#else
         total += sample;
+#endif
         ++count;
     }
 };

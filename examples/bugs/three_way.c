@@ -8,6 +8,10 @@ static pthread_mutex_t fork_[3] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INIT
 
 static void *dine(void *number) {
     long left = (long)number, right = (left + 1) % 3;
+#ifdef HALF
+    right = left; // Each with the right fork first.
+    left = (left + 1) % 3;
+#endif
 #ifdef FIXED
     if (left > right) {
         long other = left;

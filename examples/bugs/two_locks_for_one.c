@@ -20,8 +20,16 @@ static void *deposit(void *unused) {
 #else
     pthread_mutex_t *mine = &other;
 #endif
+#ifdef HALF
+    pthread_mutex_lock(&lock); // Right for the look, and not kept for the rest.
+    int now = balance;
+    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(mine);
+    balance = now + 5;
+#else
     pthread_mutex_lock(mine);
     balance += 5;
+#endif
     pthread_mutex_unlock(mine);
     return unused;
 }

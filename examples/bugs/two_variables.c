@@ -5,6 +5,9 @@
 #include <stdlib.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+#ifdef HALF
+static pthread_mutex_t whole = PTHREAD_MUTEX_INITIALIZER; // Not the lock of the other thread.
+#endif
 static int width = 1, height = 1, torn;
 
 static void *resize(void *unused) {
@@ -16,6 +19,9 @@ static void *resize(void *unused) {
 }
 
 static void *draw(void *unused) {
+#ifdef HALF
+    pthread_mutex_lock(&whole);
+#endif
     pthread_mutex_lock(&lock);
     int w = width;
 #ifndef FIXED
@@ -25,6 +31,9 @@ static void *draw(void *unused) {
     int h = height;
     pthread_mutex_unlock(&lock);
     torn = w != h;
+#ifdef HALF
+    pthread_mutex_unlock(&whole);
+#endif
     return unused;
 }
 

@@ -7,9 +7,18 @@
 
 static int *message;
 static int seen;
+#ifdef HALF
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+#endif
 
 static void *reader(void *unused) {
+#ifdef HALF
+    pthread_mutex_lock(&lock); // It may be gone when the lock is free.
+#endif
     seen = *message;
+#ifdef HALF
+    pthread_mutex_unlock(&lock);
+#endif
     return unused;
 }
 
@@ -23,7 +32,13 @@ int main(void) {
     free(message);
 #else
     usleep(1000); // Time enough to read it.
+#ifdef HALF
+    pthread_mutex_lock(&lock);
+#endif
     free(message);
+#ifdef HALF
+    pthread_mutex_unlock(&lock);
+#endif
     pthread_join(thread, NULL);
 #endif
     return seen == 7 ? 0 : 1;

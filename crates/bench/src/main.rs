@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod decide;
+mod explore;
 mod formats;
 mod loops;
 mod naive;
@@ -18,6 +19,7 @@ mod straightforward;
 mod stream;
 mod stream_naive;
 mod table;
+mod threads;
 mod z3;
 
 use anyhow::{Result, bail};
@@ -41,6 +43,8 @@ const SECTIONS: &[Section] = &[
         "compiling and recording with the plugin, against ThreadSanitizer's hooks; only when it is named",
         plugin::run,
     ),
+    ("threads", "recording many threads on one lock; only when it is named", threads::run),
+    ("explore", "runs and executions of small programs, against published counts", explore::run),
     ("stream-memory", "the memory of one-pass analyses; only when it is named", stream::memory),
 ];
 
@@ -56,7 +60,7 @@ fn main() -> Result<()> {
         bail!("there is no section `{unknown}`: expected {}", known.join(", "));
     }
     for (name, about, run) in SECTIONS {
-        let large = matches!(*name, "scale" | "record" | "plugin" | "stream-memory");
+        let large = matches!(*name, "scale" | "record" | "plugin" | "threads" | "stream-memory");
         if wanted.is_empty() && !large || wanted.iter().any(|w| w == name) {
             println!("## {name}: {about}\n");
             run()?;

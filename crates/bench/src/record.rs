@@ -120,6 +120,11 @@ impl Recorded<'_> {
         Recorded { program, policy, best: Duration::MAX, whole: Duration::MAX, bytes: 0, said: String::new() }
     }
 
+    /// How long the program ran at its best.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.best.as_secs_f64()
+    }
+
     pub(crate) fn print(&self, base: Duration) {
         let Recorded { policy, best, whole, said, .. } = self;
         row(&format!("reweave record --policy {policy}"), *best, base);
@@ -149,6 +154,11 @@ fn row(what: &str, time: Duration, base: Duration) {
 }
 
 impl Bench {
+    /// The program is called with these from now on.
+    pub(crate) fn set_arguments(&mut self, arguments: Vec<String>) {
+        self.program.arguments = arguments;
+    }
+
     /// Compiles the program with these compilers, each perhaps with a first argument.
     pub(crate) fn build(&self, name: &str, c: &str, cpp: &str, flags: &[&str]) -> Result<PathBuf> {
         let mut objects = Vec::new();
@@ -222,7 +232,7 @@ impl Bench {
         (0..RUNS).try_fold(Duration::MAX, |best, _| Ok(self.once(words)?.min(best)))
     }
 
-    fn once(&self, words: &[String]) -> Result<Duration> {
+    pub(crate) fn once(&self, words: &[String]) -> Result<Duration> {
         let (program, arguments) = words.split_first().context("no command")?;
         checked(Command::new(program).args(arguments).env("TSAN_OPTIONS", "report_bugs=0"))?;
         self.time()
@@ -232,7 +242,7 @@ impl Bench {
         Ok(Duration::from_nanos(fs::read_to_string(self.folder.join("time"))?.trim().parse()?))
     }
 
-    fn record(&self, recorded: &mut Recorded<'_>) -> Result<()> {
+    pub(crate) fn record(&self, recorded: &mut Recorded<'_>) -> Result<()> {
         let (trace, start) = (self.folder.join("trace.rw"), Instant::now());
         let mut command = Command::new(&self.reweave);
         command.args(["record", "--seed", "1", "--policy", recorded.policy, "-o"]).arg(&trace).arg("--");

@@ -31,7 +31,8 @@ pub(crate) fn racy_events(bytes: &[u8], analysis: Analysis) -> Result<u64> {
         let state = state.get_or_insert_with(|| match analysis {
             Analysis::Hb => Box::new(Hb::new(threads, false)),
             Analysis::Shb => Box::new(Hb::new(threads, true)),
-            Analysis::Wdc => Box::new(Wdc::new(threads)),
+            // Without calls and objects they are the same.
+            Analysis::Wdc | Analysis::Edc => Box::new(Wdc::new(threads)),
             Analysis::Wcp => Box::new(wcp::Wcp::new(threads)),
             Analysis::SyncP => Box::new(syncp::SyncP::new(threads)),
         });

@@ -110,6 +110,17 @@ impl Binary {
         self.program.find(site)
     }
 
+    /// Every site that leads somewhere, with its offset in the module.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (u64, Found<'_>)> {
+        self.sites.iter().flat_map(move |(start, bytes)| {
+            (0..bytes.len() / Site::BYTES).filter_map(move |number| {
+                let at = number * Site::BYTES;
+                let found = self.program.find(Site::at(bytes, at)?)?;
+                Some(((start + at as u64).checked_sub(self.lowest)?, found))
+            })
+        })
+    }
+
     /// What a place of a step stands for, if this is the module that it is in.
     pub fn find_place(&self, place: CodePlace) -> Option<Found<'_>> {
         self.find(self.lowest.checked_add(place.offset)?)

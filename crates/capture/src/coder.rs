@@ -293,7 +293,7 @@ fn is_looked_at(word: u64) -> bool {
 fn is_sound(word: u64) -> bool {
     let kind = (word >> 56) as u8;
     let size = kind & 15;
-    if kind < kind::OTHERS { kind < kind::UPDATE + 16 && (1..=8).contains(&size) } else { true }
+    kind >= kind::OTHERS || (1..=8).contains(&size)
 }
 
 #[cfg(test)]

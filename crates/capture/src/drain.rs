@@ -16,6 +16,7 @@ use crate::spool::{Buffer, Spool};
 mod ring;
 
 use ring::Ring;
+pub use ring::unpredictable;
 
 /// Slots in the ring: a few megabytes, which stay in the cache that the cores share.
 const CAPACITY: usize = 1 << 19;
@@ -85,7 +86,10 @@ impl Drain {
     /// Makes a ring, and starts a raw recording at `raw`.
     pub fn create(raw: &Path, max_events: u64, max_bytes: u64) -> io::Result<Drain> {
         let mut file = new_file(raw)?;
-        let ring = Ring::make(raw)?;
+        let ring = Ring::make(raw).inspect_err(|_| {
+            // Nothing was recorded: nothing is left.
+            let _ = std::fs::remove_file(raw);
+        })?;
         let mut stopped = None;
         if let Err(error) = file.write_all(&RAW_MAGIC) {
             stopped = Some(Stop::Failed(error));
@@ -146,6 +150,12 @@ impl Drain {
         self.field(field::STATE).load(Acquire) != state::NOBODY
     }
 
+    /// The process that is recorded, by its own account.
+    pub fn program(&self) -> Option<i32> {
+        let id = self.field(field::PROGRAM).load(Acquire);
+        i32::try_from(id).ok().filter(|&id| id > 0)
+    }
+
     /// Whether the first events are kept as well as the last.
     pub fn keeps_all(&self) -> bool {
         self.last.is_none()
@@ -178,6 +188,10 @@ impl Drain {
         let count = end.saturating_sub(self.position).min(CAPACITY as u64);
         if count == 0 {
             return Taken::Nothing;
+        }
+        if self.position == 0 {
+            // The program has the ring, and nothing else is to find it.
+            self.ring.hide();
         }
         let room = self.room() as u64;
         let start = (self.position % CAPACITY as u64) as usize;
@@ -333,7 +347,7 @@ impl Drain {
         }
         let mut new = last.raw.clone().into_os_string();
         new.push(".cut");
-        let mut file = File::create(&new)?;
+        let mut file = new_file(Path::new(&new))?;
         file.write_all(&RAW_MAGIC)?;
         let mut writer = RawWriter::new(&mut file);
         let (mut tail, mut result) = (Tail::new(total, last.keep), Ok(()));
@@ -380,9 +394,9 @@ impl Drain {
     }
 }
 
-/// A new file that can be read as well as written.
+/// A new file that can be read as well as written, by its owner alone.
 fn new_file(path: &Path) -> io::Result<File> {
-    File::options().read(true).write(true).create_new(true).open(path)
+    ring::private_file(path)
 }
 
 fn read(slot: &[AtomicU64; SLOT_WORDS]) -> Slot {

@@ -8,17 +8,25 @@
 //! touched, not by the number of events.
 #![forbid(unsafe_code)]
 
+mod aliases;
 mod binary;
 mod block;
+mod borders;
 mod calls;
 mod coder;
 mod convert;
+mod depend;
 mod drain;
+mod identity;
+mod kind;
 mod last;
+mod listing;
+mod lives;
 mod lookup;
 mod memory;
 mod modules;
 mod names;
+mod outside;
 mod page_table;
 mod place;
 mod raw;
@@ -27,6 +35,7 @@ mod seen;
 mod sieve;
 mod spool;
 mod steps;
+mod told;
 mod variables;
 mod word;
 
@@ -36,11 +45,15 @@ use std::path::{Path, PathBuf};
 pub use binary::{Binaries, Binary, BinaryError};
 pub use block::write_raw;
 pub use convert::{Recording, Summary, convert};
-pub use drain::{Drain, Stop, Taken};
+pub use depend::Found as FoundDependences;
+pub use drain::{Drain, Stop, Taken, unpredictable};
+pub use listing::{Listed, Listing, list};
 pub use lookup::Lookup;
+pub use reweave_depend::Rule as DependenceRule;
 pub use steps::{
     About, CodePlace, Creation, ModuleFile, NO_BUILD, Step, StepsError, build_of, read_modules, read_steps,
 };
+pub use told::{Told, read_told};
 
 /// Bytes that are not what a recorder writes.
 #[derive(Debug)]
@@ -77,5 +90,11 @@ pub enum Error {
 impl Error {
     fn damaged(path: &Path, what: &'static str) -> Error {
         Error::Damaged { path: path.to_owned(), what }
+    }
+
+    /// That no thread can be made, to read the file, is for want of memory.
+    fn no_thread(path: &Path, source: &io::Error) -> Error {
+        let what = format!("no memory for another thread: {source}");
+        Error::Io { path: path.to_owned(), source: io::Error::new(io::ErrorKind::OutOfMemory, what) }
     }
 }

@@ -14,6 +14,8 @@
 //! *What it held.* Each byte's last value, as far as it is known. A read that observes something else shows a write that
 //! was not recorded, by code that was not compiled with `reweave cc`. The word is *hidden* from then on and from before.
 
+use std::ops::Range;
+
 use hashbrown::HashSet;
 
 use crate::page_table::{PAGE_BYTES, PAGE_WORDS, PageTable};
@@ -37,6 +39,10 @@ pub(crate) struct Object {
     /// Whether more than one thread had to do with it.
     pub(crate) shared: bool,
     pub(crate) is_stack: bool,
+    /// How many objects had some of its memory before it, one after another.
+    pub(crate) generation: u32,
+    /// Whether another thread than the one that freed it got some of its memory later.
+    pub(crate) passed_on: bool,
 }
 
 const INHERIT: u32 = u32::MAX;
@@ -54,6 +60,19 @@ impl Page {
         match self.objects.as_ref().map(|objects| objects[word]) {
             None | Some(INHERIT) => self.object,
             Some(object) => object,
+        }
+    }
+
+    /// Adds the objects that have these words.
+    fn add_objects(&self, words: Range<usize>, to: &mut Vec<u32>) {
+        let mut add = |object: u32| {
+            if object != 0 && to.last() != Some(&object) {
+                to.push(object);
+            }
+        };
+        match &self.objects {
+            None => add(self.object),
+            Some(_) => words.for_each(|word| add(self.object_of(word))),
         }
     }
 
@@ -76,6 +95,10 @@ pub(crate) struct Memory {
     pub(crate) objects: Vec<Object>,
     /// The next object to be born, when the recording is gone through again.
     next: u32,
+    /// The objects that had memory of the one that was born last.
+    before: Vec<u32>,
+    /// Whether any memory was used for two objects.
+    pub(crate) reuses: bool,
     /// Words that held what no recorded write left there, by object and address.
     strange: HashSet<(u32, u64)>,
     hidden: HashSet<(u32, u64)>,
@@ -93,12 +116,16 @@ impl Memory {
             touched: true,
             shared: true,
             is_stack: false,
+            generation: 0,
+            passed_on: false,
         };
         Memory {
             table: PageTable::new(),
             pages: Vec::new(),
             objects: vec![rest],
             next: 1,
+            before: Vec::new(),
+            reuses: false,
             strange: HashSet::new(),
             hidden: HashSet::new(),
         }
@@ -156,9 +183,13 @@ impl Memory {
                 touched: false,
                 shared: false,
                 is_stack,
+                generation: 0,
+                passed_on: false,
             });
         }
+        self.before.clear();
         self.assign(at, length, Some(object));
+        self.inherits(object);
         object
     }
 
@@ -179,10 +210,12 @@ impl Memory {
         let end = at.saturating_add(length.max(1));
         let mut at = at / 8 * 8;
         while at < end {
-            let page = self.page_mut(at);
+            let place = self.table.find(at).unwrap_or_else(|| self.add_page(at));
+            let (page, before) = (&mut self.pages[place], &mut self.before);
             let start = at / PAGE_BYTES * PAGE_BYTES;
             let words = place_in_page(at)..(end - start).min(PAGE_BYTES).div_ceil(8) as usize;
             if let Some(object) = object {
+                page.add_objects(words.clone(), before);
                 if words.len() == PAGE_WORDS {
                     (page.object, page.objects) = (object, None);
                 } else {
@@ -292,6 +325,13 @@ impl Memory {
         self.word(part.at).store(part, value);
     }
 
+    /// Inline assembly updates so many bytes: nothing of their words counts as racing.
+    pub(crate) fn assembled(&mut self, at: u64, length: u64) {
+        for word in at / 8..=at.saturating_add(length.max(1) - 1) / 8 {
+            self.hidden.insert((self.object_at(word * 8), word));
+        }
+    }
+
     /// Hides the strange words, where asked to, now that is known which memory matters: only there do they count.
     pub(crate) fn hide_strange(&mut self, hide: bool) -> usize {
         let mut count = 0;
@@ -346,5 +386,6 @@ impl SharedWords {
     }
 }
 
+mod reuse;
 #[cfg(test)]
 mod tests;

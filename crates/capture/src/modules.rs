@@ -1,12 +1,15 @@
 //! The files that were mapped into the program, and what their debug information says.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use addr2line::Loader;
 use hashbrown::HashMap;
 use object::{Object, ObjectKind, ObjectSegment, ObjectSymbol, SymbolKind};
+use rustix::fs::OFlags;
 
 use crate::binary::Binary;
 use crate::place::{Frame, Place, demangled, short, variable_name};
@@ -108,7 +111,7 @@ impl Modules {
         self.modules.iter().map(|module| ModuleFile {
             name: module.name().into_owned(),
             build: match module.is_binary {
-                true => build_of(&fs::read(&module.path).unwrap_or_default()),
+                true => build_of(&read_binary(&module.path).unwrap_or_default()),
                 false => NO_BUILD.to_owned(),
             },
         })
@@ -119,6 +122,19 @@ impl Modules {
         let module = self.module(at)?;
         let found = module.binary.as_ref()?.find(at.wrapping_sub(module.bias))?;
         Some((module, found))
+    }
+
+    /// The same, with the number of the module and all tables of its binary.
+    pub(crate) fn described(&self, at: u64) -> Option<(usize, &Binary, reweave_program::Found<'_>)> {
+        let module = self.range(at)?.module;
+        let (found, place) = self.site(at)?;
+        Some((module, found.binary.as_ref()?, place))
+    }
+
+    /// Whether the code that a call returns to is in a module that has a table.
+    pub(crate) fn has_table(&self, code: u64) -> bool {
+        let module = code.checked_sub(1).and_then(|call| self.module(call));
+        module.is_some_and(|module| module.binary.is_some())
     }
 
     /// Where the instruction is that a site stands for.
@@ -196,15 +212,25 @@ impl Modules {
         self.module(code).is_none_or(|module| module.tells)
     }
 
+    /// Whether the code at `code`, where a call returns to, is in a library without hooks that does not come with the system.
+    pub(crate) fn is_foreign(&self, code: u64) -> bool {
+        let found = code.checked_sub(1).and_then(|call| self.module(call));
+        found.is_some_and(|module| module.is_binary && !module.tells && !is_system(&module.name()))
+    }
+
+    /// What the library at `at` is called.
+    pub(crate) fn library(&self, at: u64) -> String {
+        self.module(at).map_or_else(|| format!("{at:#x}"), |module| module.name().into_owned())
+    }
+
     /// The libraries among places in the code that do not tell of their accesses, by name, each with the sum of its
     /// numbers; without those that come with the compiler and the system.
     pub(crate) fn silent(&self, places: impl IntoIterator<Item = (u64, u64)>) -> Vec<(String, u64)> {
-        const SYSTEM: [&str; 6] = ["libc.", "ld-linux", "libstdc++.", "libgcc_s.", "libpthread.", "libc++"];
         let mut found: BTreeMap<String, u64> = BTreeMap::new();
         for (code, count) in places {
             let Some(module) = self.module(code).filter(|module| !module.tells) else { continue };
             let name = module.name();
-            if SYSTEM.iter().all(|system| !name.starts_with(system)) {
+            if !is_system(&name) {
                 *found.entry(name.into_owned()).or_insert(0) += count;
             }
         }
@@ -245,6 +271,35 @@ fn number_alike<'v>(variables: impl Iterator<Item = &'v mut (u64, u64, String)>)
     }
 }
 
+/// How the names of libraries begin that come with the compiler and the system: what threads do to each other through their
+/// functions is recorded by itself.
+const SYSTEM: [&str; 20] = [
+    "ld-linux",
+    "ld-musl",
+    "libanl.",
+    "libasan.",
+    "libatomic.",
+    "libBrokenLocale.",
+    "libc++",
+    "libc.",
+    "libcrypt.",
+    "libdl.",
+    "libgcc_s.",
+    "libm.",
+    "libmvec.",
+    "libnss_",
+    "libpthread.",
+    "libresolv.",
+    "librt.",
+    "libstdc++.",
+    "libthread_db.",
+    "linux-vdso",
+];
+
+fn is_system(name: &str) -> bool {
+    SYSTEM.iter().any(|start| name.starts_with(start))
+}
+
 /// Start, end, offset in the file and name of a line of `/proc/self/maps`.
 fn mapping(line: &str) -> Option<(u64, u64, u64, &str)> {
     let mut fields = line.splitn(6, ' ');
@@ -253,6 +308,21 @@ fn mapping(line: &str) -> Option<(u64, u64, u64, &str)> {
     let path = fields.nth(2).unwrap_or_default().trim_start();
     let hex = |text| u64::from_str_radix(text, 16).ok();
     Some((hex(start)?, hex(end)?, hex(offset)?, path))
+}
+
+/// The content of a program or library. Programs map anything: of devices, pipes and data of any size nothing more is read.
+fn read_binary(path: &Path) -> io::Result<Vec<u8>> {
+    const MAGIC: &[u8] = b"\x7fELF";
+    let mut file = File::options().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(path)?;
+    let mut bytes = Vec::new();
+    if file.metadata()?.is_file() {
+        file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut bytes)?;
+    }
+    if bytes != MAGIC {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 impl Module {
@@ -274,7 +344,7 @@ impl Module {
             code: Vec::new(),
             functions: Functions::default(),
         };
-        let Ok(bytes) = fs::read(path) else { return module };
+        let Ok(bytes) = read_binary(path) else { return module };
         let Ok(file) = object::File::parse(&*bytes) else { return module };
         let lowest = file.segments().map(|segment| segment.address()).min().unwrap_or(0) / 4096 * 4096;
         module.bias =
@@ -329,7 +399,7 @@ mod tests {
 
     #[test]
     fn our_own_code_is_found_with_its_lines() {
-        let maps = fs::read_to_string("/proc/self/maps").unwrap();
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let modules = Modules::new(&maps);
         let place = modules.place(lines_of_the_map_are_read as *const () as u64 + 8);
         let text = place.text(0);

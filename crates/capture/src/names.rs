@@ -4,7 +4,12 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 use reweave_trace::{Builder, ContextId, Kind, SiteId};
+use reweave_wire::Life;
+use reweave_wire::outside::State;
+use reweave_wire::ring::{NEW, OF};
 
+use crate::borders::{ASSEMBLY, Borders};
+use crate::lives::Thing;
 use crate::memory::{Memory, Object};
 use crate::modules::Modules;
 use crate::raw::StandIn;
@@ -39,6 +44,8 @@ pub(crate) struct Namer {
     locks: HashMap<(u32, u64, u32), u32>,
     conditions: HashMap<(u32, u64, u32), u32>,
     stand_ins: HashMap<(u32, u64, StandIn), u32>,
+    /// How often there was another object of calls at an address.
+    generations: HashMap<(u32, u64), u32>,
 }
 
 impl Namer {
@@ -56,6 +63,7 @@ impl Namer {
             locks: HashMap::new(),
             conditions: HashMap::new(),
             stand_ins: HashMap::new(),
+            generations: HashMap::new(),
         }
     }
 
@@ -153,6 +161,12 @@ impl Namer {
         Ok(self.builder.target(Kind::Alloc, &name)?)
     }
 
+    /// What stands for the memory of an object, which another one gets later.
+    pub(crate) fn memory_of(&mut self, memory: &Memory, object: u32) -> Result<u32, Error> {
+        let name = format!("memory of {}", self.object_name(memory, object));
+        Ok(self.builder.target(Kind::Read, &name)?)
+    }
+
     fn address(&mut self, memory: &Memory, object: u32, at: u64) -> String {
         match memory.objects.get(object as usize).filter(|_| object != 0) {
             Some(&found) if found.is_stack => {
@@ -214,8 +228,52 @@ impl Namer {
 
     /// A call on the object at `at`, as its text says.
     pub(crate) fn call(&mut self, memory: &Memory, at: u64, text: &str) -> Result<u32, Error> {
-        let object = self.address(memory, memory.object_at(at), at);
-        Ok(self.builder.call(&clean(&format!("{object}.{text}")))?.0)
+        let number = memory.object_at(at);
+        // What separates the object from its call must not be in its name.
+        let object = self.address(memory, number, at).replace(['(', ')', '=', ','], "_");
+        let (of, call) = typed(text);
+        let generation = self.generations.entry((number, at)).or_insert(0);
+        let before = renewed(object.clone(), *generation);
+        let text = if call == NEW {
+            *generation += 1;
+            // A call on both: all that concerned the one before stays before it, and the new one's own after it.
+            format!("{of}{}.new({before})", renewed(object, *generation))
+        } else {
+            format!("{of}{before}.{call}")
+        };
+        Ok(self.builder.call(&clean(&text))?.0)
+    }
+
+    /// A use, or the end, of a thing.
+    pub(crate) fn life(
+        &mut self,
+        memory: &Memory,
+        (of, at, generation): Thing,
+        ends: bool,
+    ) -> Result<u32, Error> {
+        // A lock or condition variable has the name that it has in its other events.
+        let name = match of {
+            Life::Descriptor => format!("descriptor {at}"),
+            Life::File | Life::Directory => outside(at),
+            _ => self.address(memory, memory.object_at(at), at),
+        };
+        let (of, method) = (of.name(), if ends { of.end() } else { of.used() });
+        Ok(self.builder.call(&format!("{of} {}.{method}()=()", renewed(name, generation)))?.0)
+    }
+
+    /// What the variable is called that stands for the library at `at`.
+    fn library_variable(&self, at: u64) -> String {
+        match at {
+            0 => ASSEMBLY.to_owned(),
+            at => format!("library {}", self.modules.library(at)),
+        }
+    }
+
+    /// The variable that stands for the library at `at`, and the values of its next update.
+    pub(crate) fn library(&mut self, at: u64, borders: &mut Borders) -> Result<(u32, (u64, u64)), Error> {
+        let name = clean(&self.library_variable(at));
+        let values = borders.count(&name);
+        Ok((self.builder.target(Kind::Read, &name)?, values))
     }
 
     pub(crate) fn stand_in(&mut self, memory: &Memory, at: u64, what: raw::StandIn) -> Result<u32, Error> {
@@ -231,20 +289,51 @@ impl Namer {
             StandIn::Channel | StandIn::Descriptor | StandIn::Messages => "channel",
             StandIn::Scope => "scope",
             StandIn::Parking => "thread",
+            StandIn::Clock => "clock",
+            StandIn::Library => "library",
+            StandIn::Assembled | StandIn::Mapped => "memory",
+            StandIn::Opening => "opening of barrier",
+            StandIn::Owner => "owner of",
+            StandIn::Outside => "outside",
         };
         let name = match what {
             StandIn::Channel if at == 1 => "sockets".to_owned(),
             StandIn::Channel if at > PIPES => format!("pipe {}", at - PIPES),
             StandIn::Channel => format!("events of descriptor {}", at.saturating_sub(BY_DESCRIPTOR)),
             StandIn::Descriptor => format!("descriptor {at}"),
+            StandIn::Clock => "clock".to_owned(),
             StandIn::Parking if at == 0 => "right to go on of any thread".to_owned(),
             StandIn::Parking => format!("right to go on of thread {at}"),
+            StandIn::Outside => outside(at),
             StandIn::Scope if at == 0 => "scope of any thread".to_owned(),
+            StandIn::Library => self.library_variable(at),
             _ => format!("{kind} {}", self.address(memory, object, at)),
         };
         let id = self.builder.target(Kind::Read, &name)?;
         self.stand_ins.insert((object, at, what), id);
         Ok(id)
+    }
+}
+
+/// What state outside of the program's memory is called. Each kind counts from 1, and 0 is the only one of its kind.
+fn outside(variable: u64) -> String {
+    match State::of_variable(variable) {
+        Some((state, 0)) => state.text().to_owned(),
+        Some((State::Stream, 1)) => "standard input".to_owned(),
+        Some((State::Stream, 2)) => "standard output".to_owned(),
+        Some((State::Stream, 3)) => "standard error".to_owned(),
+        Some((State::Stream, number)) => format!("stream {}", number - 3),
+        Some((state, number)) => format!("{} {number}", state.text()),
+        None => "outside".to_owned(),
+    }
+}
+
+/// The type of a call's object, with what separates it, and the call: `#of set add(1)=true`.
+fn typed(text: &str) -> (String, &str) {
+    match text.strip_prefix(OF).and_then(|rest| rest.split_once(' ')) {
+        Some(("", call)) => (String::new(), call),
+        Some((of, call)) => (format!("{of} "), call),
+        None => (String::new(), text),
     }
 }
 

@@ -23,7 +23,7 @@ impl Frame {
     }
 }
 
-/// Functions of ours that a program of Rust calls.
+/// Functions of ours that a Rust program calls.
 const OURS: [&str; 8] = [
     "reweave::told",
     "reweave::sync",

@@ -9,8 +9,9 @@ use std::sync::mpsc;
 use std::thread;
 
 use reweave_wire::ring::{AWAITED, BYTES_IN_TURN, CALL_BITS, PART_OF_CALL, Slot, kind};
-use reweave_wire::{MAX_BETWEEN, Op, Space};
+use reweave_wire::{Life, MAX_BETWEEN, Op, Space};
 
+use crate::aliases::Aliases;
 use crate::block::{BLOCK_HEAD, RAW_MAGIC, sum};
 use crate::coder::{MAX_BYTES, Sites};
 use crate::{Damaged, Error};
@@ -34,6 +35,8 @@ pub(crate) enum Target {
     Thread(u32),
     /// A call on the object at an address, with where its text begins and how long it is.
     Call { at: u64, text: u64, length: usize },
+    /// A use, or the end, of a semaphore, open file or the like, by where it is and how often there was one before.
+    Life { of: Life, at: u64, ends: bool, generation: u32 },
     /// Nothing.
     None,
 }
@@ -41,6 +44,8 @@ pub(crate) enum Target {
 /// What a variable that is no memory stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum StandIn {
+    /// Memory that is another part of memory.
+    Mapped,
     Semaphore,
     Barrier,
     Once,
@@ -50,6 +55,17 @@ pub(crate) enum StandIn {
     Messages,
     Scope,
     Parking,
+    Clock,
+    /// Memory that inline assembly updates.
+    Assembled,
+    /// A library without hooks, by any address in it; 0 for inline assembly.
+    Library,
+    /// That a barrier opened.
+    Opening,
+    /// What became of the owner of a robust mutex.
+    Owner,
+    /// State outside of the program's memory.
+    Outside,
 }
 
 /// One event.
@@ -66,7 +82,7 @@ pub(crate) struct RawEvent {
     pub(crate) in_turn: bool,
     /// What was read; of a branch, a number for the ways of those that were left out before it.
     pub(crate) read: u64,
-    /// What was written; of a branch, the way taken.
+    /// What was written; of a branch, the way taken; of a call, the site of the function, where it is known.
     pub(crate) written: u64,
 }
 
@@ -97,15 +113,24 @@ pub(crate) fn read(
     copies: &dyn Fn(Pair) -> bool,
     mut each: impl FnMut(&RawEvent) -> Result<(), Error>,
 ) -> Result<Whole, Error> {
-    let mut reader = Reader { thread: 0, threads: 0, waiting: NOTHING, holds: Holds::Nothing, copies };
+    let mut reader = Reader {
+        thread: 0,
+        threads: 0,
+        waiting: NOTHING,
+        holds: Holds::Nothing,
+        copies,
+        aliases: Aliases::default(),
+    };
     thread::scope(|scope| {
         let (send, batches) = mpsc::sync_channel(BATCHES);
-        scope.spawn(move || {
+        let decoder = move || {
             if let Err(error) = decode(path, &mut |batch| send.send(Ok(batch)).is_ok()) {
                 // Whoever does not listen any more has an error of its own.
                 let _ = send.send(Err(error));
             }
-        });
+        };
+        let made = thread::Builder::new().spawn_scoped(scope, decoder);
+        made.map_err(|error| Error::no_thread(path, &error))?;
         for batch in batches {
             for slot in batch? {
                 reader.slot(path, slot, &mut each)?;
@@ -172,7 +197,7 @@ enum Holds {
     Update,
 }
 
-const NOTHING: RawEvent = RawEvent {
+pub(crate) const NOTHING: RawEvent = RawEvent {
     thread: 0,
     op: Op::Skip,
     target: Target::None,
@@ -183,6 +208,18 @@ const NOTHING: RawEvent = RawEvent {
     written: 0,
 };
 
+/// What each class of accesses is.
+const CLASSES: [Op; 8] = [
+    Op::Read,
+    Op::Write,
+    Op::Write,
+    Op::AtomicRead,
+    Op::AtomicWrite,
+    Op::Update,
+    Op::FailedAttempt,
+    Op::Look,
+];
+
 /// Makes events of slots. What waits stays where it is until it is passed on: copying it costs more than all the rest.
 struct Reader<'c> {
     thread: u32,
@@ -191,6 +228,7 @@ struct Reader<'c> {
     waiting: RawEvent,
     holds: Holds,
     copies: &'c dyn Fn(Pair) -> bool,
+    aliases: Aliases,
 }
 
 impl Reader<'_> {
@@ -259,6 +297,7 @@ impl Reader<'_> {
     fn end(&mut self, each: &mut impl FnMut(&RawEvent) -> Result<(), Error>) -> Result<(), Error> {
         match std::mem::replace(&mut self.holds, Holds::Nothing) {
             Holds::Nothing => Ok(()),
+            Holds::Update if self.aliases.take(&self.waiting) => Ok(()),
             Holds::Write | Holds::Update => each(&self.waiting),
         }
     }
@@ -269,12 +308,13 @@ impl Reader<'_> {
         let mut event = RawEvent { thread: self.thread, code: slot.code(), ..NOTHING };
         if slot.kind() < kind::OTHERS {
             let (class, size) = (slot.kind() & 0xF0, slot.kind() & 15);
-            event.op = *[Op::Read, Op::Write, Op::Write, Op::AtomicRead, Op::AtomicWrite, Op::Update]
-                .get(usize::from(class >> 4))?;
+            event.op = *CLASSES.get(usize::from(class >> 4))?;
             event.part = slot.detail() & PART_OF_CALL != 0;
             event.in_turn = slot.detail() & BYTES_IN_TURN != 0;
             event.target = match slot.detail() & !(PART_OF_CALL | BYTES_IN_TURN | AWAITED) {
-                0 if (1..=8).contains(&size) => Target::Bytes { at: target, length: size },
+                0 if (1..=8).contains(&size) => {
+                    Target::Bytes { at: self.aliases.address(target), length: size }
+                }
                 what => Target::StandIn { at: target, what: stand_in(what)? },
             };
             let reads = event.op.carries_read();
@@ -287,8 +327,10 @@ impl Reader<'_> {
             return Some(event);
         }
         event.op = Op::from_code(slot.kind() - kind::OPERATION)?;
-        if event.op == Op::Branch {
-            (event.read, event.written) = (target, value);
+        match event.op {
+            Op::Branch => (event.read, event.written) = (target, value),
+            Op::Enter => event.written = value,
+            _ => {}
         }
         event.target = match event.op.space() {
             Some(Space::Variable) => Target::Heap { at: target, length: value },
@@ -297,10 +339,13 @@ impl Reader<'_> {
             }
             Some(Space::Thread) => Target::Thread(u32::try_from(target).ok()?),
             Some(Space::Region) => Target::Depth(usize::try_from(target).ok()?),
-            Some(Space::Call) => Target::Call {
-                at: target,
-                text: value >> CALL_BITS,
-                length: (value & ((1 << CALL_BITS) - 1)) as usize,
+            Some(Space::Call) => match Life::of(value) {
+                Some((of, ends, generation)) => Target::Life { of, at: target, ends, generation },
+                None => Target::Call {
+                    at: target,
+                    text: value >> CALL_BITS,
+                    length: (value & ((1 << CALL_BITS) - 1)) as usize,
+                },
             },
             _ => Target::None,
         };
@@ -311,7 +356,7 @@ impl Reader<'_> {
 /// Whether an event of this kind may belong together with the slot after it.
 #[inline]
 fn waits(class: u8) -> bool {
-    class < kind::OTHERS && matches!(class & 0xF0, kind::WRITE | kind::UPDATE)
+    class < kind::OTHERS && matches!(class & 0xF0, kind::WRITE | kind::UPDATE | kind::FAILED)
 }
 
 #[cold]
@@ -330,6 +375,7 @@ fn length(event: &RawEvent) -> u8 {
 /// What a variable that is no memory stands for, by the number that the recorder gives it.
 fn stand_in(what: u8) -> Option<StandIn> {
     Some(match what {
+        9 => StandIn::Mapped,
         16 => StandIn::Semaphore,
         17 => StandIn::Barrier,
         18 => StandIn::Once,
@@ -340,6 +386,12 @@ fn stand_in(what: u8) -> Option<StandIn> {
         23 => StandIn::Scope,
         24 => StandIn::Parking,
         25 => StandIn::Barrier,
+        28 => StandIn::Clock,
+        29 => StandIn::Assembled,
+        31 => StandIn::Library,
+        26 => StandIn::Opening,
+        27 => StandIn::Owner,
+        30 => StandIn::Outside,
         _ => return None,
     })
 }

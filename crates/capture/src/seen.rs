@@ -1,4 +1,4 @@
-//! Which functions of a program of Rust tell of what they do.
+//! Which functions of a Rust program record what they do.
 //!
 //! The compiled standard library is linked into the program but does not: it counts references, for one, and frees what has none
 //! left, and of that only the free is seen. A function that tells calls one of the recorder's functions, so its machine code

@@ -35,6 +35,8 @@ pub(crate) struct Sieve {
     shared: SharedWords,
     /// Whether to pass on bytes that are read in turn, whoever's they are.
     in_turn: bool,
+    /// Whether to pass on everything.
+    pub(crate) all: bool,
     counts: Counts,
     batch: Vec<Passed>,
 }
@@ -43,7 +45,7 @@ impl Sieve {
     /// Passes on accesses to the words that are `shared`, and all that is no access to memory; `program` is where the
     /// program itself lies. Bytes that are read `in_turn` decide what comes next, whoever's they are.
     pub(crate) fn new(shared: SharedWords, program: Range<u64>, in_turn: bool) -> Sieve {
-        Sieve { shared, in_turn, counts: Counts::new(program), batch: Vec::with_capacity(BATCH) }
+        Sieve { shared, in_turn, all: false, counts: Counts::new(program), batch: Vec::with_capacity(BATCH) }
     }
 
     /// Goes through the recording at `path` on another thread and gives `each` what passes.
@@ -55,12 +57,14 @@ impl Sieve {
     ) -> Result<(), Error> {
         thread::scope(|scope| {
             let (send, batches) = mpsc::sync_channel(BATCHES);
-            let reader = scope.spawn(move || {
+            let read = move || {
                 raw::read(path, &|pair| copies(pair), |event| self.event(event, &send))?;
                 // Whoever does not listen any more has an error of its own.
                 let _ = send.send(self.batch);
                 Ok(())
-            });
+            };
+            let made = thread::Builder::new().spawn_scoped(scope, read);
+            let reader = made.map_err(|error| Error::no_thread(path, &error))?;
             for batch in batches {
                 batch.iter().try_for_each(&mut each)?;
             }
@@ -75,6 +79,7 @@ impl Sieve {
             && !self.shared.has(at)
             && (only_part(at, length).is_some() || !parts(at, length).any(|part| self.shared.has(part.at)))
             && !(event.in_turn && self.in_turn)
+            && !self.all
         {
             return Ok(());
         }
@@ -121,10 +126,13 @@ impl Counts {
         }
         let place = self.place(event.code, event.thread);
         let (own, occurrence) = (&mut self.own[thread], &mut self.occurrences[place]);
-        // Calls and returns are told where something else is, and branches not always: they are no steps.
-        if !event.part && !matches!(event.op, Op::Enter | Op::Exit | Op::Branch) {
+        let lifetime = matches!(event.op, Op::Alloc | Op::Free);
+        // Calls and returns are told where something else is, and branches not always: they are no steps. Nor is what libc
+        // allocates in a call that had to wait, which has no place.
+        let is_none = matches!(event.op, Op::Enter | Op::Exit | Op::Branch) || lifetime && event.code == 0;
+        if !event.part && !is_none {
             *occurrence += 1;
-            let counts = !matches!(event.op, Op::Alloc | Op::Free) && self.program.contains(&event.code);
+            let counts = !lifetime && self.program.contains(&event.code);
             *own += u64::from(counts);
         }
         (*occurrence, *own)

@@ -10,7 +10,8 @@
 //!
 //! *Occurrences* count the calls of hooks at a place that told of an event, whether it is in the trace or not: so they mean the
 //! same to the runtime, which does not know what was left out. *Own numbers* count them over all places of the program
-//! itself, without allocations, which libc also does when it pleases.
+//! itself, without allocations, which libc also does when it pleases. Those that have no place, because libc did them in a call
+//! that had to wait, are no occurrences either.
 
 use std::io::{self, BufRead, Read, Write};
 

@@ -133,6 +133,10 @@ impl TraceWriter for Kept {
         Ok(())
     }
 
+    fn dependences(&mut self, _: &reweave_trace::Names, _: &reweave_trace::Dependences) -> Result<(), Error> {
+        Ok(())
+    }
+
     fn finish(&mut self) -> Result<(), Error> {
         Ok(())
     }

@@ -1,28 +1,40 @@
 //! The flags, each defined once: help is made from here.
 
 mod cargo;
+mod explain;
 mod generate;
+mod install;
 mod predict;
 mod query;
 mod record;
 mod replay;
 mod report;
+mod spec;
 mod stream;
+mod verify;
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use reweave_format::Format;
 
-pub(crate) use cargo::{CargoArgs, CargoTestArgs};
+use crate::exit::Exit;
+use crate::plain::plain;
+
+pub(crate) use cargo::{CargoArgs, CargoTestArgs, DrivenArgs};
+pub(crate) use explain::ExplainArgs;
 pub(crate) use generate::GenerateArgs;
+pub(crate) use install::{CompletionsArgs, DoctorArgs, ManArgs};
 pub(crate) use predict::PredictArgs;
-pub(crate) use query::{ModelChoice, QueryArgs};
+pub(crate) use query::{ModelChoice, QueryArgs, SourceLine};
 pub(crate) use record::{CcArgs, CppArgs, RecordArgs};
 pub(crate) use replay::{HuntArgs, OrderChoice, ReplayArgs, Replaying};
-pub(crate) use report::{MergeArgs, ReportArgs};
+pub(crate) use report::{MergeArgs, ReportArgs, Showing};
+pub(crate) use spec::{SpecArgs, SpecCommand};
 pub(crate) use stream::StreamArgs;
+pub(crate) use verify::{Fails, VerifyArgs};
 
 /// Predict concurrency bugs from the trace of one run.
 #[derive(Parser)]
@@ -42,7 +54,7 @@ Example: find the bugs that one run of a program could have had
   reweave predict examples/bank.std";
 
 /// Reads the command line. Help and errors about it are coloured as it asks for.
-pub(crate) fn parse(line: Vec<OsString>) -> Result<Cli, clap::Error> {
+pub(crate) fn parse(line: &[OsString]) -> Result<Cli, clap::Error> {
     let asked = line.iter().enumerate().find_map(|(place, word)| match word.to_str()? {
         "--color" => line.get(place + 1)?.to_str(),
         word => word.strip_prefix("--color="),
@@ -53,6 +65,18 @@ pub(crate) fn parse(line: Vec<OsString>) -> Result<Cli, clap::Error> {
         _ => ColorChoice::Auto,
     };
     Cli::from_arg_matches(&Cli::command().color(choice).try_get_matches_from(line)?)
+}
+
+/// Prints the help that was asked for, or what is wrong with the command line.
+pub(crate) fn tell(error: &clap::Error) -> Exit {
+    // It quotes what is wrong as it is.
+    let text = error.render().to_string();
+    // Help that nobody reads to its end is no failure.
+    let _ = match plain(&text) == text {
+        true => error.print(),
+        false => write!(io::stderr(), "{}", plain(&text)),
+    };
+    if error.use_stderr() { Exit::BadInput } else { Exit::Yes }
 }
 
 /// What every command takes.
@@ -83,6 +107,7 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     Predict(PredictArgs),
     Report(ReportArgs),
+    Explain(ExplainArgs),
     Merge(MergeArgs),
     Validate(ValidateArgs),
     Stats(StatsArgs),
@@ -91,19 +116,26 @@ pub(crate) enum Command {
     Check(CheckArgs),
     Query(QueryArgs),
     Stream(StreamArgs),
+    Spec(SpecArgs),
     Record(RecordArgs),
     Replay(ReplayArgs),
     Hunt(HuntArgs),
+    Verify(VerifyArgs),
     Cargo(CargoArgs),
     #[command(name = "cargo-test", hide = true)]
     CargoTest(CargoTestArgs),
+    #[command(hide = true)]
+    Driven(DrivenArgs),
     Cc(CcArgs),
     #[command(name = "c++")]
     Cpp(CppArgs),
+    Doctor(DoctorArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
 }
 
 /// How a trace is read.
-#[derive(Args, Clone, Copy)]
+#[derive(Args, Clone, Copy, Default)]
 pub(crate) struct Reading {
     /// Drop or rename what is ill formed instead of refusing the trace; says what and how often
     #[arg(long)]
@@ -148,6 +180,9 @@ pub(crate) struct StatsArgs {
     /// The table that the compiler plugin left in a program, library, archive or object, instead of a trace
     #[arg(long, value_name = "BINARY", conflicts_with_all = ["traces", "repair", "format"])]
     pub(crate) program: Vec<PathBuf>,
+    /// Which reads an event depends on, by the trace's table of dependences, and which events depend on it, instead of figures
+    #[arg(long, value_name = "EVENT", conflicts_with_all = ["program", "json"])]
+    pub(crate) depends: Vec<u32>,
     #[command(flatten)]
     pub(crate) reading: Reading,
     /// Write it as JSON to this file; - for standard output, and nothing else there
@@ -159,6 +194,10 @@ const STATS_HELP: &str = "\
 A recorded trace also tells which program and libraries it is of, by their build ids. With
 --program, the table of one of them is shown: its modules, functions and instructions, and which of
 them are recorded.
+
+Example: what an event of a trace with dependences depends on
+  reweave record --dependences -o shop.rw -- ./shop
+  reweave stats shop.rw --depends 32
 
 Example: the share of events that touch memory used by several threads
   reweave stats traces/ --json - | jq '.traces[] | [.path, .variables.shared.accesses / .events]'";
@@ -210,6 +249,10 @@ pub(crate) struct CheckArgs {
     /// The witness file, or - for standard input
     #[arg(value_name = "WITNESS")]
     pub(crate) witness: PathBuf,
+    /// A file of specifications that calls follow, besides the built-in ones; `bind` lines say which objects have
+    /// which type. May be given more than once
+    #[arg(long, value_name = "FILE")]
+    pub(crate) spec: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }

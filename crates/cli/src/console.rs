@@ -1,11 +1,13 @@
 //! What is said to the user, in colour where that is wanted.
 
 use std::fmt::Display;
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 
 use crate::args::{Color, Global};
+use crate::plain::{Plain, ours, plain};
 
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -18,6 +20,8 @@ pub(crate) struct Console {
     quiet: bool,
     color_out: bool,
     color_err: bool,
+    /// Where messages go instead of standard error.
+    file: Option<File>,
 }
 
 impl Console {
@@ -31,17 +35,23 @@ impl Console {
             quiet: global.quiet,
             color_out: auto(io::stdout().is_terminal()),
             color_err: auto(io::stderr().is_terminal()),
+            file: None,
         }
+    }
+
+    /// Messages go to a file, without colour or progress.
+    pub(crate) fn to_file(file: File) -> Console {
+        Console { quiet: false, color_out: false, color_err: false, file: Some(file) }
     }
 
     /// Whether progress may be shown.
     pub(crate) fn shows_progress(&self) -> bool {
-        !self.quiet && io::stderr().is_terminal()
+        !self.quiet && self.file.is_none() && io::stderr().is_terminal()
     }
 
     /// Standard output, to write a result to.
-    pub(crate) fn out(&self) -> BufWriter<io::StdoutLock<'static>> {
-        BufWriter::new(io::stdout().lock())
+    pub(crate) fn out(&self) -> Plain<BufWriter<io::StdoutLock<'static>>> {
+        Plain::new(BufWriter::new(io::stdout().lock()), self.color_out)
     }
 
     /// Whether standard output is in colour.
@@ -51,7 +61,12 @@ impl Console {
 
     /// `text` in `style`, for standard output.
     pub(crate) fn styled(&self, style: Style, text: impl Display) -> String {
-        paint(self.color_out, style, text)
+        self.ours(paint(self.color_out, style, plain(text)))
+    }
+
+    /// Text for standard output that was made in colour where that is wanted, with every name in it spelled out.
+    pub(crate) fn ours(&self, text: String) -> String {
+        if self.color_out { ours(&text) } else { text }
     }
 
     pub(crate) fn error(&self, message: impl Display) {
@@ -70,14 +85,21 @@ impl Console {
     /// Something that is nice to know.
     pub(crate) fn note(&self, message: impl Display) {
         if !self.quiet {
-            let _ = writeln!(io::stderr(), "{message}");
+            self.line(format_args!("{}", plain(message)));
         }
     }
 
     /// When standard error cannot be written to there is nobody left to tell.
     fn say(&self, style: Style, label: &str, message: impl Display) {
         let label = paint(self.color_err, style, format_args!("{label}:"));
-        let _ = writeln!(io::stderr(), "{label} {message}");
+        self.line(format_args!("{label} {}", plain(message)));
+    }
+
+    fn line(&self, line: impl Display) {
+        let _ = match &self.file {
+            Some(file) => writeln!(&mut &*file, "{line}"),
+            None => writeln!(io::stderr(), "{line}"),
+        };
     }
 }
 

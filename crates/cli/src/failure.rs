@@ -3,20 +3,31 @@
 use std::fmt;
 use std::io;
 
+use reweave_session::interrupt;
+
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::interrupt;
+
+/// What to do where there is no memory left.
+const MORE_MEMORY: &str = "end other programs, or raise the limit (ulimit -v)";
 
 /// An error of the command line itself.
 #[derive(Debug)]
 pub(crate) struct Failure {
     message: String,
     hint: Option<String>,
+    /// Whether it is for want of memory.
+    no_memory: bool,
 }
 
 impl Failure {
     pub(crate) fn new(message: impl Into<String>) -> Failure {
-        Failure { message: message.into(), hint: None }
+        Failure { message: message.into(), hint: None, no_memory: false }
+    }
+
+    /// An error for want of memory.
+    pub(crate) fn no_memory(message: impl Into<String>) -> Failure {
+        Failure { no_memory: true, ..Failure::new(message) }.hint(MORE_MEMORY)
     }
 
     pub(crate) fn hint(self, hint: impl Into<String>) -> Failure {
@@ -43,7 +54,7 @@ pub(crate) fn report(error: &anyhow::Error, console: &Console) -> Exit {
         return Exit::Yes;
     }
     // With `:#` the causes follow, but our own errors name theirs already.
-    let whole = error.downcast_ref::<reweave_format::Error>().is_some();
+    let whole = error.is::<reweave_format::Error>() || error.is::<reweave_capture::Error>();
     if whole {
         console.error(error)
     } else {
@@ -52,6 +63,9 @@ pub(crate) fn report(error: &anyhow::Error, console: &Console) -> Exit {
     if let Some(hint) = hint(error) {
         console.hint(hint);
     }
+    if is_out_of_memory(error) {
+        return Exit::Stopped;
+    }
     Exit::BadInput
 }
 
@@ -59,7 +73,27 @@ fn hint(error: &anyhow::Error) -> Option<&str> {
     if let Some(error) = error.downcast_ref::<reweave_format::Error>() {
         return error.hint();
     }
-    error.downcast_ref::<Failure>()?.hint.as_deref()
+    match error.downcast_ref::<Failure>() {
+        Some(failure) => failure.hint.as_deref(),
+        None => is_out_of_memory(error).then_some(MORE_MEMORY),
+    }
+}
+
+/// Whether the system has no memory left for something that is not ours to allocate.
+fn is_out_of_memory(error: &anyhow::Error) -> bool {
+    let no_memory = |error: &io::Error| error.kind() == io::ErrorKind::OutOfMemory;
+    if let Some(error) = error.downcast_ref::<reweave_format::Error>() {
+        return matches!(error, reweave_format::Error::Io { source, .. } if no_memory(source));
+    }
+    if let Some(error) = error.downcast_ref::<reweave_capture::Error>() {
+        return matches!(error, reweave_capture::Error::Io { source, .. } if no_memory(source));
+    }
+    if let Some(failure) = error.downcast_ref::<Failure>() {
+        return failure.no_memory;
+    }
+    // That no thread can be made is also for want of memory.
+    let no_thread = |error: &io::Error| error.kind() == io::ErrorKind::WouldBlock;
+    error.downcast_ref::<io::Error>().is_some_and(|error| no_memory(error) || no_thread(error))
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -10,6 +10,7 @@ use reweave_trace::Defect;
 use crate::args::{Global, Reading};
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::limited;
 use crate::plural;
 use crate::progress::{Progress, Unit};
 
@@ -53,6 +54,28 @@ pub(crate) fn load_silently(
     for notice in &loaded.notices {
         console.warn(format_args!("{}: {notice}", path.display()));
     }
+    Ok(loaded)
+}
+
+/// The same trace, whose calls follow the specifications in these files; each has to hold.
+pub(crate) fn with_specifications(mut loaded: Loaded, files: &[PathBuf]) -> anyhow::Result<Loaded> {
+    if files.is_empty() {
+        return Ok(loaded);
+    }
+    let mut text = String::new();
+    for file in files {
+        let own = limited::read_text(file, limited::SPECIFICATIONS)?;
+        reweave_spec::read_checked(&own).map_err(|refused| {
+            let between = if matches!(refused, reweave_spec::Refused::Mistake(_)) { ":" } else { ": " };
+            Failure::new(format!("{}{between}{refused}", file.display()))
+        })?;
+        text += &own;
+        text.push('\n');
+    }
+    // Two files may each have a type of one name.
+    reweave_spec::read_checked(&text)
+        .map_err(|refused| Failure::new(format!("the specifications together: {refused}")))?;
+    loaded.trace = loaded.trace.with_specifications(&text);
     Ok(loaded)
 }
 

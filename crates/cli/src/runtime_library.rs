@@ -1,17 +1,24 @@
 //! What recorded programs are built with, carried along in this program and put where compilers and linkers find it.
 
 use std::env;
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use reweave_wire::crc;
+use rustix::fs::OFlags;
+
+use crate::failure::Failure;
 
 /// The library itself; empty where programs cannot be recorded.
 static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libreweave_runtime.a"));
 
 /// The plugin for clang 22 and rustc; empty where there was no LLVM 22 to build it with.
 static PLUGIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libreweave_plugin.so"));
+
+/// What programs include to record calls on their own data structures.
+pub(crate) const HEADER: &str = include_str!(concat!(env!("OUT_DIR"), "/reweave.h"));
 
 /// What a program that is linked with it contains.
 pub(crate) const MARK: &[u8] = b"reweave runtime 1: ready";
@@ -32,8 +39,12 @@ const SPECS: &str = "*cc1:\n+ -fsanitize=thread -fno-builtin-memcpy -fno-builtin
 pub(crate) struct Files {
     pub(crate) library: PathBuf,
     pub(crate) specs: PathBuf,
+    /// The folder of the header.
+    pub(crate) include: PathBuf,
     /// None where this program was built without.
     pub(crate) plugin: Option<PathBuf>,
+    /// A folder with the assembler for gcc; none where it could not be made.
+    pub(crate) assembler: Option<PathBuf>,
 }
 
 /// Whether programs can be recorded on this kind of machine.
@@ -47,45 +58,119 @@ pub(crate) fn has_plugin() -> bool {
 }
 
 /// Puts the files where they stay: in a folder of the user's, named by what they contain.
-pub(crate) fn files() -> io::Result<Files> {
-    let contents = [LIBRARY, SPECS.as_bytes(), PLUGIN].map(crc);
+pub(crate) fn files() -> anyhow::Result<Files> {
+    let contents = [LIBRARY, SPECS.as_bytes(), PLUGIN, HEADER.as_bytes()].map(crc);
     let name = contents
         .iter()
         .fold(format!("reweave-{}-", env!("CARGO_PKG_VERSION")), |name, sum| format!("{name}{sum:08x}"));
-    let mut last = io::Error::from(io::ErrorKind::NotFound);
-    for folder in folders() {
-        let folder = folder.join(&name);
-        let put_all = || -> io::Result<Files> {
-            fs::create_dir_all(&folder)?;
-            let library = put(&folder, "libreweave_runtime.a", LIBRARY)?;
-            let plugin = match PLUGIN.is_empty() {
-                true => None,
-                false => Some(put(&folder, "libreweave_plugin.so", PLUGIN)?),
-            };
-            Ok(Files { library, specs: put(&folder, "gcc.specs", SPECS.as_bytes())?, plugin })
-        };
-        match put_all() {
+    let mut last = None;
+    for folder in folders(&name) {
+        match put_all(&folder) {
             Ok(files) => return Ok(files),
-            Err(error) => last = error,
+            Err(error) => last = Some(format!("{}: {error}", folder.display())),
         }
     }
-    Err(last)
+    let last = last.unwrap_or_else(|| "there is no folder for them".to_owned());
+    Err(Failure::new(format!("what programs are built with cannot be stored: {last}"))
+        .hint("set XDG_CACHE_HOME to a folder of your own")
+        .into())
 }
 
-fn folders() -> impl Iterator<Item = PathBuf> {
+fn put_all(folder: &Path) -> io::Result<Files> {
+    private_folder(folder)?;
+    let library = put(folder, "libreweave_runtime.a", LIBRARY)?;
+    let plugin = match PLUGIN.is_empty() {
+        true => None,
+        false => Some(put(folder, "libreweave_plugin.so", PLUGIN)?),
+    };
+    let assembler = assembler(folder).ok();
+    let include = folder.join("include");
+    private_folder(&include)?;
+    put(&include, "reweave.h", HEADER.as_bytes())?;
+    Ok(Files { library, specs: put(folder, "gcc.specs", SPECS.as_bytes())?, include, plugin, assembler })
+}
+
+/// Makes a folder that nobody else may write to, unless it is there.
+fn private_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let about = fs::symlink_metadata(folder)?;
+    // Whoever can write to the folder decides what code the user's compiler and programs run.
+    if !about.is_dir() || !is_ours(&about) {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "the folder belongs to another user, or others may write to it",
+        ));
+    }
+    if fs::canonicalize(folder)?.ancestors().skip(1).any(is_open_to_all) {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "a folder above it may be written to by everybody, who could put another in its place",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether anybody may rename what is in the folder: it can be written to by all, and not only by the owner of each thing.
+fn is_open_to_all(folder: &Path) -> bool {
+    const STICKY: u32 = 0o1000;
+    fs::metadata(folder).is_ok_and(|about| about.mode() & 0o002 != 0 && about.mode() & STICKY == 0)
+}
+
+/// A script in a folder of its own that has this program run as an assembler; each build has its own.
+fn assembler(folder: &Path) -> io::Result<PathBuf> {
+    let program = env::current_exe()?;
+    let quoted = program.display().to_string().replace('\'', "'\\''");
+    let script = format!("#!/bin/sh\nexec '{quoted}' {} \"$@\"\n", crate::commands::cc::assembler::NAME);
+    let folder = folder.join(format!("as-{:08x}", crc(script.as_bytes())));
+    private_folder(&folder)?;
+    let path = folder.join("as");
+    if is_there_with(&path, script.as_bytes()) {
+        return Ok(folder);
+    }
+    let mut file = tempfile::NamedTempFile::new_in(&folder)?;
+    file.write_all(script.as_bytes())?;
+    fs::set_permissions(file.path(), fs::Permissions::from_mode(0o755))?;
+    file.persist(&path)?;
+    Ok(folder)
+}
+
+/// Where they may be: in the user's cache, else in the temporary folder, under a name of the user's own.
+fn folders(name: &str) -> impl Iterator<Item = PathBuf> {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
-    cache.into_iter().chain([env::temp_dir()])
+    let user = rustix::process::geteuid().as_raw();
+    let temporary = env::temp_dir().join(format!("{name}-{user}"));
+    // A relative path would mean another folder for each compiler run.
+    let cache = cache.filter(|cache| cache.is_absolute()).map(|cache| cache.join(name));
+    cache.into_iter().chain([temporary])
 }
 
-/// Writes a file in full, unless it is there: many compilers may run at once.
+/// Whether the file or folder is the user's, and nobody else may change it.
+fn is_ours(about: &fs::Metadata) -> bool {
+    about.uid() == rustix::process::geteuid().as_raw() && about.mode() & 0o022 == 0
+}
+
+/// Writes a file in full, unless it is there as it should be: many compilers may run at once.
 fn put(folder: &Path, name: &str, content: &[u8]) -> io::Result<PathBuf> {
     let path = folder.join(name);
-    if fs::metadata(&path).is_ok_and(|there| there.len() == content.len() as u64) {
+    if is_there_with(&path, content) {
         return Ok(path);
     }
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(content)?;
     file.persist(&path)?;
     Ok(path)
+}
+
+/// Whether the file is the user's and has exactly this content.
+fn is_there_with(path: &Path, content: &[u8]) -> bool {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
+    let Ok(file) = File::options().read(true).custom_flags(flags).open(path) else { return false };
+    let fits =
+        |about: fs::Metadata| about.is_file() && is_ours(&about) && about.len() == content.len() as u64;
+    if !file.metadata().is_ok_and(fits) {
+        return false;
+    }
+    let mut there = Vec::with_capacity(content.len());
+    file.take(content.len() as u64 + 1).read_to_end(&mut there).is_ok() && there == content
 }

@@ -4,10 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use reweave_format::{Error, Format, TraceWriter};
-use reweave_trace::{Capabilities, ContextId, Event, Names, ThreadId, Value};
+use reweave_session::interrupt;
+use reweave_trace::{Capabilities, ContextId, Dependences, Ending, Event, Names, ThreadId, Value};
 
 use crate::console::Console;
-use crate::interrupt;
 use crate::progress::{Progress, Unit};
 
 /// How many events are written between two looks around, less one.
@@ -68,6 +68,14 @@ impl TraceWriter for Watched {
 
     fn place(&mut self, place: u64) {
         self.writer.place(place);
+    }
+
+    fn dependences(&mut self, names: &Names, table: &Dependences) -> Result<(), Error> {
+        self.writer.dependences(names, table)
+    }
+
+    fn ending(&mut self, ending: &Ending) -> Result<(), Error> {
+        self.writer.ending(ending)
     }
 
     fn finish(&mut self) -> Result<(), Error> {

@@ -31,5 +31,8 @@ pub(crate) fn plural(kind: Kind) -> &'static str {
         Kind::Enter => "region entries",
         Kind::Exit => "region exits",
         Kind::Skip => "positions without an event",
+        Kind::FailedAttempt => "failed attempts",
+        Kind::Look => "looks at a clock",
+        Kind::Unseen => "unrecorded writes",
     }
 }

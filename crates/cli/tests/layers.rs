@@ -14,21 +14,23 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("trace", &[]),
     ("testkit", &["trace"]),
     ("format", &["trace", "wire"]),
-    ("capture", &["trace", "wire", "format", "program"]),
+    ("depend", &["program"]),
+    ("capture", &["trace", "wire", "format", "program", "depend"]),
     ("spec", &["trace"]),
     ("witness", &["trace", "spec"]),
     ("order", &["trace"]),
-    ("depend", &["trace"]),
-    ("decide", &["trace", "order", "witness", "spec", "depend"]),
+    ("decide", &["trace", "order", "witness", "spec"]),
     ("stream", &["trace", "order", "spec"]),
-    ("detect", &["trace", "format", "spec", "witness", "order", "depend", "decide", "stream"]),
-    ("replay", &["trace", "capture", "witness", "detect"]),
-    ("explore", &["replay", "decide", "spec"]),
+    ("detect", &["trace", "format", "spec", "witness", "order", "decide", "stream"]),
+    ("session", &["capture"]),
+    ("replay", &["trace", "capture", "witness", "detect", "session"]),
+    ("verify", &["trace", "capture", "detect", "replay"]),
+    ("explore", &["spec"]),
     ("report", &["trace", "witness", "decide", "detect"]),
     ("runtime", &["wire"]),
     ("plugin", &["wire", "program"]),
-    // For users' programs: it must not bring anything along.
-    ("reweave", &[]),
+    // For users' programs: it brings nothing along but the search, and that only where asked for.
+    ("reweave", &["explore", "spec"]),
 ];
 
 /// These may use whatever is listed above them.
@@ -39,7 +41,7 @@ const FOR_TESTS: &[&str] = &["testkit", "bench"];
 
 /// The crates that touch files, processes or the clock.
 const OUTSIDE: &[&str] =
-    &["format", "capture", "replay", "explore", "runtime", "plugin", "reweave", "cli", "testkit", "bench"];
+    &["format", "capture", "session", "replay", "runtime", "plugin", "reweave", "cli", "testkit", "bench"];
 
 /// The crates that may have unsafe code.
 const UNSAFE: &[&str] = &["wire", "runtime", "plugin", "format", "reweave"];

@@ -5,9 +5,11 @@
 //!
 //! - *Observation.* Where a read r has to observe w: another write to the variable that is before r must be before
 //!   w; one that is after w must be after r.
+//! - *Choice.* Where a read may observe several writes, those that the order leaves: none is a refutation, one binds.
 //! - *Locks.* Where one section is entered before another that excludes it is left, the first must be left before
 //!   the second is entered. If its release is not in the cone, the cone grows.
 //! - *Waits.* A wait that was woken started before its waker; one that nothing woke must not see a notification.
+//! - *Looks.* Looks at one clock keep their observed order.
 //! - *Adjacency.* What is before the second of two adjacent events is before the first, and the other way round.
 //!
 //! A cycle refutes the query, whatever the window: it uses only events that have to run, and only constraints that
@@ -22,6 +24,7 @@
 //! Invariant: every edge inserted is forced. Cost: per round one chain query for each read and thread, and for each
 //! section and thread; the number of rounds is bounded by the edges that can be inserted, and is small in practice.
 
+mod choices;
 mod rules;
 mod story;
 mod window;
@@ -30,12 +33,13 @@ use reweave_order::chain::{ChainOrder, DenseChains, Inserted, Node, SparseChains
 use reweave_trace::{EventId, ThreadId};
 use reweave_witness::Claim;
 
+use crate::asked;
 use crate::cone::Cone;
 use crate::limits::Meter;
 use crate::must::Must;
 use crate::prepare::{Prepared, Section};
 use crate::verdict::{Reason, Step, Why};
-use window::Window;
+use window::{BoundRead, Window};
 
 /// What the closure of a cone in a window came to.
 pub(crate) enum Closed {
@@ -109,9 +113,18 @@ pub(crate) fn close(
             Box::new(SparseChains::from_must(must.order(), &ranges))
         };
         let order = &mut *chains;
-        let (edges, cone_grew) = (Vec::new(), false);
-        let mut closure =
-            Closure { must, prepared, window: &window, claim, order, edges, cone_grew, meter: &mut *meter };
+        let mut closure = Closure {
+            must,
+            prepared,
+            window: &window,
+            claim,
+            order,
+            edges: Vec::new(),
+            bound: Vec::new(),
+            settled: vec![false; window.choices.len()],
+            cone_grew: false,
+            meter: &mut *meter,
+        };
         match closure.saturate(cone) {
             Ok(()) => {
                 let cut = cone.next.iter().map(Option::is_some).collect();
@@ -146,6 +159,10 @@ struct Closure<'a, 'l> {
     order: &'a mut dyn ChainOrder,
     /// The edges inserted, with their reasons.
     edges: Vec<Step>,
+    /// The reads with a choice of which one write was left.
+    bound: Vec<BoundRead>,
+    /// Per read with a choice, whether it is bound.
+    settled: Vec<bool>,
     /// Whether the cone has more events now than the window is made for.
     cone_grew: bool,
     meter: &'a mut Meter<'l>,
@@ -154,17 +171,19 @@ struct Closure<'a, 'l> {
 impl Closure<'_, '_> {
     fn saturate(&mut self, cone: &mut Cone) -> Result<(), Stop> {
         self.ask()?;
+        self.looks()?;
         self.held_sections(cone)?;
         loop {
-            let before = self.edges.len();
+            let before = (self.edges.len(), self.bound.len());
             self.observations()?;
+            self.choices(cone)?;
             self.locks(cone)?;
             if self.cone_grew {
                 return Err(Stop::ConeGrew);
             }
             self.waits()?;
             self.adjacency()?;
-            if self.edges.len() == before {
+            if (self.edges.len(), self.bound.len()) == before {
                 return Ok(());
             }
         }
@@ -172,12 +191,7 @@ impl Closure<'_, '_> {
 
     /// Inserts what the query asks for, and the starts of woken waits.
     fn ask(&mut self) -> Result<(), Stop> {
-        let pairs: Vec<(EventId, EventId)> = match self.claim {
-            Claim::CoEnabled(_) | Claim::Deadlock(_) => Vec::new(),
-            Claim::Sequence { events, .. } => events.windows(2).map(|pair| (pair[0], pair[1])).collect(),
-            Claim::Before { pairs, .. } => pairs.clone(),
-        };
-        for (a, b) in pairs {
+        for (a, b) in asked::pairs(self.prepared, self.claim) {
             self.insert(a, b, Why::Asked)?;
         }
         Ok(())

@@ -10,6 +10,7 @@
 use reweave_trace::{EventId, ThreadId};
 use reweave_witness::Claim;
 
+use crate::asked;
 use crate::must::Must;
 use crate::prepare::{Prepared, Section};
 use crate::verdict::{Step, Why};
@@ -39,6 +40,8 @@ enum RootWhy {
     Asked,
     /// It closes a section that another thread, cut inside its own, keeps out.
     Closes(Section),
+    /// It is the only write that this read can observe.
+    Observed(EventId),
 }
 
 impl Cone {
@@ -50,7 +53,7 @@ impl Cone {
     ) -> Result<Cone, Contradiction> {
         let threads = prepared.order.threads();
         let mut cone = Cone { cuts: vec![0; threads], next: vec![None; threads], roots: Vec::new() };
-        let (next, run) = asked(claim);
+        let (next, run) = asked::next_and_run(claim);
         for &event in &next {
             cone.next[prepared.trace.thread(event).index()] = Some(event);
         }
@@ -78,6 +81,17 @@ impl Cone {
         section: Section,
     ) -> Result<(), Contradiction> {
         self.add(prepared, must, Root { event, runs: true, why: RootWhy::Closes(section) })
+    }
+
+    /// `write` has to run, because `read` can observe nothing else.
+    pub(crate) fn add_write(
+        &mut self,
+        prepared: &Prepared<'_>,
+        must: &Must<'_>,
+        write: EventId,
+        read: EventId,
+    ) -> Result<(), Contradiction> {
+        self.add(prepared, must, Root { event: write, runs: true, why: RootWhy::Observed(read) })
     }
 
     fn add(&mut self, prepared: &Prepared<'_>, must: &Must<'_>, root: Root) -> Result<(), Contradiction> {
@@ -126,15 +140,6 @@ impl Cone {
     }
 }
 
-/// The events that a claim wants next, and those that it wants to run.
-fn asked(claim: &Claim) -> (Vec<EventId>, Vec<EventId>) {
-    match claim {
-        Claim::CoEnabled(events) | Claim::Deadlock(events) => (events.clone(), Vec::new()),
-        Claim::Sequence { events, .. } => (Vec::new(), events.clone()),
-        Claim::Before { pairs, .. } => (Vec::new(), pairs.iter().flat_map(|&(a, b)| [a, b]).collect()),
-    }
-}
-
 /// Why a query has no cone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Contradiction {
@@ -166,6 +171,10 @@ impl Contradiction {
             RootWhy::Closes(section) => {
                 steps.push(Step { from: root.event, to: section.acquire, why: Why::Mutex(section.lock) });
                 steps.push(Step { from: section.acquire, to: next, why: Why::Asked });
+            }
+            RootWhy::Observed(read) => {
+                steps.push(Step { from: root.event, to: read, why: Why::OnlyOneLeft });
+                steps.push(Step { from: read, to: next, why: Why::Asked });
             }
         }
         steps

@@ -6,6 +6,7 @@ use reweave_trace::{Core, EventId, Kind, LockId, Model, NotACore, Space, Trace};
 use reweave_witness::{CheckedWitness, Checker, Checkpoints, Claim, Expander, Rejection, Witness};
 
 use crate::Limits;
+use crate::asked;
 use crate::closure::{Closed, Order, close};
 use crate::cone::Cone;
 use crate::downset;
@@ -42,6 +43,10 @@ pub enum Error {
 pub enum Stages {
     /// Must order, closure and guesses: quick, and often inconclusive.
     Fast,
+    /// The same in small windows only: what [`Stages::All`] does before the exact stage.
+    Quick,
+    /// The exact stage where [`Stages::Quick`] ended: the rest of [`Stages::All`].
+    Rest,
     /// Must order, closure and the guesses that follow from it, to test them.
     Closure,
     /// The exact stage alone, to test it.
@@ -57,8 +62,20 @@ impl Stages {
         match self {
             Stages::Fast | Stages::Closure => u32::MAX,
             Stages::Exact => 0,
-            Stages::All => 1 << 6,
+            Stages::Quick | Stages::Rest | Stages::All => 1 << 6,
         }
+    }
+}
+
+impl Stages {
+    /// Whether the exact stage is used, alone or after the others.
+    fn exact(self) -> bool {
+        matches!(self, Stages::Exact | Stages::Rest | Stages::All)
+    }
+
+    /// Whether the stages before it are used.
+    fn quick(self) -> bool {
+        !matches!(self, Stages::Exact | Stages::Rest)
     }
 }
 
@@ -84,6 +101,9 @@ const CHECKPOINT_STRIDE: usize = 1024;
 
 /// How many bytes an event the checkpoints may take beyond that.
 const CHECKPOINT_BYTES: usize = 8;
+
+/// How many events before the earliest of a query the closure sees that comes before any guess.
+const REFUTED_FIRST: u32 = 1 << 10;
 
 impl<'p> Basis<'p> {
     /// A decider that has learnt nothing yet: its answers do not depend on what others were asked.
@@ -137,6 +157,11 @@ impl<'p> Decider<'p> {
         Error::Unsound(unsound)
     }
 
+    /// How much work the exact stage has done so far.
+    pub fn work(&self) -> u64 {
+        self.exact.work()
+    }
+
     /// The trace, prepared.
     pub fn prepared(&self) -> &'p Prepared<'p> {
         self.basis.prepared
@@ -158,10 +183,12 @@ impl<'p> Decider<'p> {
         if let Some(impossible) = self.contradiction(claim) {
             return Ok(Verdict::Infeasible(Refutation::Static(impossible)));
         }
-        let events = events_of(claim);
-        let Some(earliest) = events.iter().copied().min() else { return Err(Error::Meaningless) };
-        let mut cone = match Cone::new(self.basis.prepared, &self.basis.must, claim) {
-            Err(contradiction) if stages != Stages::Exact => {
+        let prepared = self.basis.prepared;
+        let Some(earliest) = asked::earliest(prepared, claim) else { return Err(Error::Meaningless) };
+        let weaker = asked::weaker(prepared, claim);
+        let judged = weaker.as_ref().unwrap_or(claim);
+        let mut cone = match Cone::new(prepared, &self.basis.must, judged) {
+            Err(contradiction) if stages.quick() => {
                 let steps = self.tells.then(|| contradiction.steps(&self.basis.must));
                 return Ok(Verdict::Infeasible(Refutation::Cycle(steps.unwrap_or_default())));
             }
@@ -170,21 +197,32 @@ impl<'p> Decider<'p> {
         let mut meter = Meter::new(limits);
         meter.tells = self.tells;
         let limits = self.exact.limits_from_now(limits);
-        if matches!(stages, Stages::Fast | Stages::All)
+        if stages.quick()
+            && self.basis.model.by_value()
+            && let Some(cone) = &mut cone
+            && let Some(verdict) = self.refute_first(judged, cone, earliest, &mut meter)
+        {
+            return Ok(verdict);
+        }
+        if stages.quick()
+            && stages != Stages::Closure
+            && weaker.is_none()
             && let Some(verdict) = self.guess_downset(claim, earliest, &mut meter)
         {
             return Ok(verdict);
         }
-        if stages != Stages::Exact
+        if stages.quick()
             && let Some(cone) = &mut cone
         {
             for size in windows().filter(|&size| size <= stages.closure_limit()) {
-                if let Some(verdict) = self.close_and_guess(claim, cone, earliest, size, &mut meter) {
+                let guesses = weaker.is_none();
+                if let Some(verdict) = self.close_and_guess(judged, guesses, cone, earliest, size, &mut meter)
+                {
                     return Ok(verdict);
                 }
             }
         }
-        if matches!(stages, Stages::Exact | Stages::All) {
+        if stages.exact() {
             let goal = self.exact.goal(claim);
             for size in windows().filter(|&size| size > stages.closure_limit()) {
                 if let Some(found) = self.exact.search(&goal, size, &meter.rest(&limits), self.tells) {
@@ -224,10 +262,28 @@ impl<'p> Decider<'p> {
         }
     }
 
+    /// The closure alone, in a window of a fair size. Where values are compared, nearly all candidates that get this far are
+    /// infeasible, and a guess would be in vain.
+    fn refute_first(
+        &self,
+        claim: &Claim,
+        cone: &mut Cone,
+        earliest: EventId,
+        meter: &mut Meter<'_>,
+    ) -> Option<Verdict> {
+        let prefix = self.basis.prepared.prefix(self.basis.model, earliest, REFUTED_FIRST);
+        match close(&self.basis.must, self.basis.prepared, cone, claim, prefix, meter) {
+            Ok(Closed::Refuted(steps)) => Some(Verdict::Infeasible(Refutation::Cycle(steps))),
+            Ok(Closed::Order(_)) => None,
+            Err(limit) => Some(Verdict::Unknown(limit)),
+        }
+    }
+
     /// The closure and the guesses in one window; unknown where a limit was reached.
     fn close_and_guess(
         &self,
         claim: &Claim,
+        guesses: bool,
         cone: &mut Cone,
         earliest: EventId,
         size: u32,
@@ -237,6 +293,7 @@ impl<'p> Decider<'p> {
             let prefix = self.basis.prepared.prefix(self.basis.model, earliest, size);
             let mut order = match close(&self.basis.must, self.basis.prepared, cone, claim, prefix, meter)? {
                 Closed::Refuted(steps) => return Ok(Some(Verdict::Infeasible(Refutation::Cycle(steps)))),
+                Closed::Order(_) if !guesses => return Ok(None),
                 Closed::Order(order) => order,
             };
             if let Some(verdict) = self.guess(&order, claim, meter)? {
@@ -258,15 +315,15 @@ impl<'p> Decider<'p> {
 
     fn well_posed(&self, claim: &Claim) -> Result<(), Error> {
         let places = match claim {
-            Claim::CoEnabled(_) | Claim::Deadlock(_) => 0,
             Claim::Sequence { events, .. } => events.len().saturating_sub(1),
             Claim::Before { pairs, .. } => pairs.len(),
+            _ => 0,
         };
         let adjacent = match claim {
-            Claim::CoEnabled(_) | Claim::Deadlock(_) => &[][..],
             Claim::Sequence { adjacent, .. } | Claim::Before { adjacent, .. } => adjacent,
+            _ => &[][..],
         };
-        let events = events_of(claim);
+        let events = asked::events(claim);
         if events.is_empty() || adjacent.iter().any(|&place| place >= places) {
             return Err(Error::Meaningless);
         }
@@ -281,8 +338,10 @@ impl<'p> Decider<'p> {
         match claim {
             Claim::CoEnabled(events) => self.same_thread(events),
             Claim::Deadlock(acquires) => {
-                let blocks =
-                    |&event: &EventId| matches!(trace.kind(event), Kind::Acquire | Kind::SharedAcquire);
+                let sleeps = |event| acquires.len() > 1 && self.basis.prepared.ends_only_when_notified(event);
+                let blocks = |&event: &EventId| {
+                    matches!(trace.kind(event), Kind::Acquire | Kind::SharedAcquire) || sleeps(event)
+                };
                 if let Some(&event) = acquires.iter().find(|&event| !blocks(event)) {
                     return Some(Impossible::NotAnAcquire(event));
                 }
@@ -293,6 +352,13 @@ impl<'p> Decider<'p> {
                 self.backwards(events.windows(2).map(|pair| (pair[0], pair[1])))
             }
             Claim::Before { pairs, .. } => self.backwards(pairs.iter().copied()),
+            Claim::Asleep(wait) if !self.basis.prepared.ends_only_when_notified(*wait) => {
+                Some(Impossible::NotASleep(*wait))
+            }
+            Claim::Asleep(_) => None,
+            Claim::Ahead { first, then } => self.same_thread(&[*first, *then]),
+            Claim::Unwritten(read) if !trace.kind(*read).reads() => Some(Impossible::NotARead(*read)),
+            Claim::Unwritten(_) => self.backwards(asked::pairs(self.basis.prepared, claim).into_iter()),
         }
     }
 
@@ -338,9 +404,14 @@ impl<'p> Decider<'p> {
         false
     }
 
-    /// Whether `acquire` is blocked by what the thread of `other` holds just before `other`.
+    /// Whether `acquire` is blocked by what the thread of `other` holds just before `other`; a wait, by what it does later.
     fn blocked(&self, acquire: EventId, other: EventId) -> bool {
         let trace = self.basis.prepared.trace;
+        if let Some(link) = self.basis.prepared.links.wait(acquire) {
+            return link
+                .waker
+                .is_some_and(|waker| trace.thread(waker) == trace.thread(other) && other <= waker);
+        }
         let shared = trace.kind(acquire) == Kind::SharedAcquire;
         let lock = LockId(trace.op(acquire).target());
         let position = self.basis.prepared.position(other);
@@ -356,11 +427,4 @@ fn checkpoint_stride(trace: &Trace) -> u32 {
     let machine: usize = spaces.map(|(space, bytes)| trace.count(space) * bytes).iter().sum();
     let affordable = (machine / CHECKPOINT_BYTES).max(CHECKPOINT_STRIDE);
     affordable.min((trace.len() / CHECKPOINTS).max(CHECKPOINT_STRIDE)) as u32
-}
-
-fn events_of(claim: &Claim) -> Vec<EventId> {
-    match claim {
-        Claim::CoEnabled(events) | Claim::Deadlock(events) | Claim::Sequence { events, .. } => events.clone(),
-        Claim::Before { pairs, .. } => pairs.iter().flat_map(|&(a, b)| [a, b]).collect(),
-    }
 }

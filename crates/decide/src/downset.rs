@@ -98,7 +98,12 @@ impl Sweep<'_> {
         let own = match trace.op(event) {
             Op::Join(child) => self.need_event(self.prepared.last(child)),
             Op::Wait(_) => self.need_event(links.wait(event).and_then(|link| link.waker)),
-            Op::Update(_) => self.need_event(links.observed(event)),
+            Op::Update(_) | Op::FailedAttempt(_) => self.need_event(links.observed(event)),
+            Op::Unseen(_) => {
+                let before: Vec<EventId> = self.prepared.last_before(event).collect();
+                before.into_iter().all(|earlier| self.need_event(Some(earlier)))
+            }
+            Op::Call(_) => links.calls_before(event).iter().all(|&earlier| self.need_event(Some(earlier))),
             Op::Read(_) | Op::AtomicRead(_) if !only_next => self.need_event(links.observed(event)),
             Op::Acquire(lock) | Op::TryAcquire(lock) | Op::SharedAcquire(lock) if !only_next => {
                 let left = self.prepared.left_before(lock, event);

@@ -1,7 +1,8 @@
 //! The order that no schedule can escape, computed once for a trace and a model.
 //!
 //! *a must come before b* when every feasible schedule that has b, or in which b may run next, has a before it: by
-//! program order, forks and joins, wakers of waits, and the observations that b depends on. Locks are not part of
+//! program order, forks and joins, wakers of waits, earlier calls on b's object, all before a write that nobody recorded, and
+//! the observations that b depends on. Locks are not part of
 //! it: which of two critical sections comes first is free.
 //!
 //! Each thread has two chains in the order. A node of the first stands for "this event runs". A node of the second
@@ -10,19 +11,24 @@
 //! thread, and a clean node comes after the write that its read observed *and* after the latest clean node of the
 //! writer's thread at that write: a tainted write would not do.
 //!
-//! In the value models a read binds only where no other write has the same value; in the `dep` models there are no
-//! clean nodes, and an event comes after the writes that the reads it needs observed. Both are weaker than they
-//! could be, never stronger.
+//! In the value models a read binds only where no other write has the same value. Where it has a choice ([`choice`]), it
+//! comes after what *every* write that it may still observe comes after. In the `dep` models there are no
+//! clean nodes and no such meets, and an event comes after the writes that the reads it needs observed. Both are weaker
+//! than they could be, never stronger.
 //!
 //! One pass, linear in the trace; a query takes the time of a few binary searches.
 
-use hashbrown::HashMap;
+mod choice;
+mod values;
+
 use reweave_order::chain::Node;
 use reweave_order::must::{MustOrder, MustOrderBuilder};
-use reweave_trace::{EventId, Kind, Model, Op, ThreadId, ValueId, VarId};
+use reweave_trace::{EventId, Model, Op, ThreadId};
 
 use crate::prepare::Prepared;
 use crate::verdict::{Step, Why};
+use choice::Past;
+use values::Values;
 
 /// The must order of a trace in a model.
 #[derive(Debug)]
@@ -32,7 +38,7 @@ pub struct Must<'p> {
     order: MustOrder,
     /// Per thread, the positions of the reads that have a clean node.
     cleans: Vec<Vec<u32>>,
-    unique: UniqueValues,
+    values: Values,
 }
 
 impl<'p> Must<'p> {
@@ -40,13 +46,13 @@ impl<'p> Must<'p> {
     pub fn new(prepared: &'p Prepared<'p>, model: Model) -> Must<'p> {
         let threads = prepared.order.threads();
         let mut builder = MustOrderBuilder::new(2 * threads as u32);
-        let unique = if model.by_value() { UniqueValues::new(prepared) } else { UniqueValues::default() };
+        let values = if model.by_value() { Values::new(prepared) } else { Values::default() };
         let mut must = Must {
             prepared,
             model,
             order: MustOrderBuilder::new(0).finish(),
             cleans: vec![Vec::new(); threads],
-            unique,
+            values,
         };
         let mut edges = Vec::new();
         let mut incoming = Vec::new();
@@ -56,8 +62,19 @@ impl<'p> Must<'p> {
             must.before_run(event, &mut edges);
             incoming.clear();
             incoming.extend(edges.iter().map(|&(from, _)| must.node(from)));
+            let chooses = must.chooses(event);
+            if chooses && must.runs_clean_only(event) {
+                incoming.extend(must.common(&mut builder, event));
+            }
             builder.event(thread.0, &incoming);
-            if let Some(write) = must.clean_write(event) {
+            if chooses && !must.runs_clean_only(event) {
+                incoming.clear();
+                incoming.extend(must.common(&mut builder, event));
+                if !incoming.is_empty() {
+                    builder.event(threads as u32 + thread.0, &incoming);
+                    must.cleans[thread.index()].push(prepared.position(event));
+                }
+            } else if let Some(write) = must.clean_write(event) {
                 edges.clear();
                 must.before_clean(write, &mut edges);
                 incoming.clear();
@@ -73,6 +90,11 @@ impl<'p> Must<'p> {
     /// The model.
     pub fn model(&self) -> Model {
         self.model
+    }
+
+    /// Who writes which value where; nothing where values do not matter.
+    pub(crate) fn values(&self) -> &Values {
+        &self.values
     }
 
     /// The order itself: first a chain per thread, then the clean chains.
@@ -102,11 +124,17 @@ impl<'p> Must<'p> {
         }
     }
 
+    /// Whether the event runs only when it is clean: an update, or a failed attempt that might succeed otherwise.
+    pub(crate) fn runs_clean_only(&self, event: EventId) -> bool {
+        self.prepared.trace.kind(event).is_conditional()
+            && !self.prepared.can_fail_otherwise(self.model, event)
+    }
+
     /// The write that a read must observe if it has to be clean; none where that is the initial value, or where
     /// there is a choice.
     pub fn binding_write(&self, read: EventId) -> Option<EventId> {
         let write = self.prepared.links.observed(read)?;
-        (self.model != Model::Sync && (!self.model.by_value() || self.unique.is_unique(self.prepared, read)))
+        (self.model != Model::Sync && (!self.model.by_value() || self.values.is_unique(self.prepared, read)))
             .then_some(write)
     }
 
@@ -114,7 +142,7 @@ impl<'p> Must<'p> {
     pub fn binds_to_initial(&self, read: EventId) -> bool {
         self.model != Model::Sync
             && self.prepared.links.observed(read).is_none()
-            && (!self.model.by_value() || self.unique.is_unique(self.prepared, read))
+            && (!self.model.by_value() || self.values.is_unique(self.prepared, read))
     }
 
     /// Why `a` must come before `b`: a chain of steps from one to the other.
@@ -152,21 +180,23 @@ impl<'p> Must<'p> {
         if let Some(&found) = edges.iter().find(|&&(from, _)| reached(from)) {
             return Some(found);
         }
+        // What neither an edge nor the thread so far explains is due to the choice that was met.
+        let chosen = || self.chooses(at.event()).then_some((At::Run(a), Why::Whichever));
         let thread = self.prepared.trace.thread(at.event());
         match at {
             At::Run(event) => {
                 // The first event of the thread after `a` that is not before it is where the path comes in.
                 let events = &self.prepared.order.of(thread)[..self.prepared.position(event) as usize];
                 let first = events.partition_point(|&event| !reached(At::Run(event)));
-                events.get(first).map(|&first| (At::Run(first), Why::ProgramOrder))
+                events.get(first).map(|&first| (At::Run(first), Why::ProgramOrder)).or_else(chosen)
             }
             At::Clean(read) => {
                 let cleans = &self.cleans[thread.index()];
                 let before = cleans.partition_point(|&position| position < self.prepared.position(read));
                 let event = |position: &u32| self.prepared.event_at(thread, *position);
                 let first = cleans[..before].partition_point(|position| !reached(At::Clean(event(position))));
-                let first = cleans[..before].get(first)?;
-                Some((At::Clean(event(first)), Why::ProgramOrder))
+                let first = cleans[..before].get(first);
+                first.map(|first| (At::Clean(event(first)), Why::ProgramOrder)).or_else(chosen)
             }
         }
     }
@@ -185,7 +215,10 @@ impl<'p> Must<'p> {
             edges.extend(self.latest_clean(thread, position).map(|read| (At::Clean(read), Why::Depends)));
         }
         if let Some(table) = prepared.dependences.filter(|_| self.model.by_dependence()) {
-            let writes = table.needs(event).iter().filter(|&&read| prepared.trace.kind(read).reads());
+            // A call runs with the arguments that it had, or not at all.
+            let feeds = if matches!(op, Op::Call(_)) { table.feeds(event) } else { &[] };
+            let reads = table.needs(event).iter().chain(feeds);
+            let writes = reads.filter(|&&read| prepared.trace.kind(read).reads());
             edges.extend(
                 writes.filter_map(|&read| self.binding_write(read)).map(|w| (At::Run(w), Why::Depends)),
             );
@@ -203,7 +236,15 @@ impl<'p> Must<'p> {
                 let waker = prepared.links.wait(event).and_then(|link| link.waker);
                 edges.extend(waker.map(|waker| (At::Run(waker), Why::Woken)));
             }
-            Op::Update(_) => {
+            Op::Unseen(_) => {
+                edges.extend(prepared.last_before(event).map(|earlier| (At::Run(earlier), Why::Unseen)));
+            }
+            Op::Call(_) if self.model != Model::Sync => {
+                // Some claims let a call go ahead of others: those are not in the order, whatever is claimed.
+                let before = prepared.links.firmly_before(event).iter();
+                edges.extend(before.map(|&earlier| (At::Run(earlier), Why::Called)));
+            }
+            _ if self.runs_clean_only(event) => {
                 if let Some(write) = self.binding_write(event) {
                     edges.push((At::Run(write), Why::Observes));
                     edges.extend(self.clean_at(write).map(|read| (At::Clean(read), Why::Depends)));
@@ -224,6 +265,23 @@ impl<'p> Must<'p> {
         let reads = self.prepared.trace.kind(event).reads() && !self.model.by_dependence();
         let write = reads.then(|| self.binding_write(event))??;
         (self.prepared.trace.thread(write) != self.prepared.trace.thread(event)).then_some(write)
+    }
+
+    /// Whether the event reads a value that several writes have, and the model lets it observe any of them.
+    fn chooses(&self, event: EventId) -> bool {
+        self.model.by_value()
+            && !self.model.by_dependence()
+            && self.prepared.trace.kind(event).reads()
+            && self.prepared.links.observed(event).is_some()
+            && !self.values.is_unique(self.prepared, event)
+    }
+
+    /// What comes before whatever write a read that chooses observes, and is not known to come before it anyway.
+    fn common(&self, builder: &mut MustOrderBuilder, read: EventId) -> Vec<Node> {
+        let past = Past::new(self, builder.so_far(), read);
+        let Some(alternatives) = past.alternatives() else { return Vec::new() };
+        let known = past.known();
+        builder.common(known, &alternatives)
     }
 
     /// The read with the latest clean node that the value written by `write` may depend on.
@@ -249,6 +307,11 @@ impl<'p> Must<'p> {
             }
         }
     }
+
+    /// The chain of the clean nodes of a thread.
+    fn clean_chain(&self, thread: ThreadId) -> u32 {
+        self.prepared.order.threads() as u32 + thread.0
+    }
 }
 
 /// A node of the order.
@@ -262,43 +325,6 @@ impl At {
     fn event(self) -> EventId {
         match self {
             At::Run(event) | At::Clean(event) => event,
-        }
-    }
-}
-
-/// How many writes of each value each variable has.
-#[derive(Debug, Default)]
-struct UniqueValues {
-    writes: HashMap<(VarId, ValueId), u32>,
-}
-
-impl UniqueValues {
-    fn new(prepared: &Prepared<'_>) -> UniqueValues {
-        let mut writes: HashMap<(VarId, ValueId), u32> = HashMap::new();
-        for (id, event) in prepared.trace.events() {
-            let written = prepared.trace.values(id).written;
-            if let Some((access, value)) = event.op.access().zip(written) {
-                *writes.entry((access.variable, value)).or_default() += 1;
-            }
-        }
-        UniqueValues { writes }
-    }
-
-    /// Whether nothing but what `read` observed has the value that it read.
-    fn is_unique(&self, prepared: &Prepared<'_>, read: EventId) -> bool {
-        let values = prepared.trace.values(read);
-        let (Some(access), Some(value)) = (prepared.trace.op(read).access(), values.read) else {
-            return true;
-        };
-        let own = prepared.trace.kind(read) == Kind::Update && values.written == Some(value);
-        let all = self.writes.get(&(access.variable, value)).copied().unwrap_or(0) - u32::from(own);
-        let initial = prepared.links.initial_value(access.variable) == Some(value);
-        match prepared.links.observed(read) {
-            Some(write) => {
-                let carries = prepared.trace.values(write).written == Some(value);
-                all == u32::from(carries) && !initial
-            }
-            None => all == 0,
         }
     }
 }

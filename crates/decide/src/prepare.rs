@@ -1,10 +1,15 @@
 //! What deciding needs to know about a trace, computed once.
 
+mod equal;
+
 use hashbrown::HashMap;
+use reweave_spec::Calls;
 use reweave_trace::{
-    ConditionId, Dependences, EventId, Kind, Links, LockId, Model, Op, ProgramOrder, Space, ThreadId, Trace,
-    VarId,
+    ConditionId, Dependences, EventId, EventValues, Kind, Links, LockId, Model, Op, ProgramOrder, Space,
+    ThreadId, Trace, VarId,
 };
+
+pub(crate) use equal::EqualWrites;
 
 /// How many events lie between two places where the open sections are kept.
 const OPEN_STRIDE: usize = 4096;
@@ -38,6 +43,8 @@ pub struct Prepared<'t> {
     pub trace: &'t Trace,
     /// Its links.
     pub links: Links,
+    /// What is known of its calls.
+    pub calls: Calls,
     /// Its program order.
     pub order: ProgramOrder,
     /// The dependence table, for the `dep` models.
@@ -56,14 +63,15 @@ pub struct Prepared<'t> {
     notifications: Vec<Vec<EventId>>,
     /// Every so many events, the acquires of the sections that are open there.
     open: Vec<Vec<EventId>>,
-    /// The first wait that nothing woke although there was a notification: it taints the observed run itself.
+    /// The first wait that nothing woke although there was a notification: in the observed run itself it cannot run.
     disturbed_wait: Option<EventId>,
 }
 
 impl<'t> Prepared<'t> {
     /// Prepares `trace`.
     pub fn new(trace: &'t Trace, dependences: Option<&'t Dependences>) -> Prepared<'t> {
-        let links = Links::new(trace);
+        let calls = Calls::new(trace);
+        let links = Links::with_calls(trace, &calls);
         let order = ProgramOrder::new(trace);
         let mut positions = vec![0; trace.len()];
         for thread in 0..order.threads() {
@@ -78,6 +86,7 @@ impl<'t> Prepared<'t> {
         Prepared {
             trace,
             links,
+            calls,
             order,
             dependences,
             positions,
@@ -197,6 +206,14 @@ impl<'t> Prepared<'t> {
         &all[from..to.max(from)]
     }
 
+    /// Whether the event is a wait that was woken and that no deadline ends: it started at a release.
+    pub fn ends_only_when_notified(&self, wait: EventId) -> bool {
+        self.links.wait(wait).is_some_and(|link| {
+            let start = self.trace.kind(link.start);
+            link.waker.is_some() && matches!(start, Kind::Release | Kind::SharedRelease)
+        })
+    }
+
     /// The critical sections that are open just before the event at `end`, in observed order.
     pub fn open_at(&self, end: EventId) -> Vec<Section> {
         let known = (end.index() / OPEN_STRIDE).min(self.open.len().saturating_sub(1));
@@ -211,7 +228,7 @@ impl<'t> Prepared<'t> {
     }
 
     /// How many of the trace's first positions run as observed in a window that starts `size` events before
-    /// `earliest`: never so many that the observed run itself is tainted.
+    /// `earliest`: never so many that the machine refuses the observed run itself.
     pub(crate) fn prefix(&self, model: Model, earliest: EventId, size: u32) -> u32 {
         let prefix = earliest.0.saturating_sub(size);
         match self.disturbed_wait.filter(|_| model != Model::Sync) {
@@ -220,57 +237,24 @@ impl<'t> Prepared<'t> {
         }
     }
 
-    /// What may stand in for the write that `read` observed, in the value models: writes of an equal value.
-    pub(crate) fn equal_writes(&self, read: EventId) -> EqualWrites {
-        let (access, value) = (self.trace.op(read).access(), self.trace.values(read).read);
-        let Some((access, value)) = access.zip(value) else {
-            return EqualWrites { read, earlier: 0, later: usize::MAX, initial: false };
-        };
-        let place = self.writers(access.variable).partition_point(|&write| write < read);
-        let has_observed = self.links.observed(read).is_some();
-        let initial = has_observed && self.links.initial_value(access.variable) == Some(value);
-        EqualWrites { read, earlier: place, later: place, initial }
+    /// The last event before `event` of each thread that has one, its own thread aside.
+    pub(crate) fn last_before(&self, event: EventId) -> impl Iterator<Item = EventId> {
+        let others = (0..self.order.threads()).map(ThreadId::from_index);
+        let others = others.filter(move |&thread| thread != self.trace.thread(event));
+        others.filter_map(move |thread| {
+            let events = self.order.of(thread);
+            events[..events.partition_point(|&other| other < event)].last().copied()
+        })
     }
-}
 
-/// Writes of the value that a read observed, but for the one that it observed; those close to the read in the trace come
-/// first.
-#[derive(Clone, Debug)]
-pub(crate) struct EqualWrites {
-    read: EventId,
-    /// How many writes to the variable before the read are still to be looked at, and which one from it on is next.
-    earlier: usize,
-    later: usize,
-    /// Whether the initial value is still to come.
-    initial: bool,
-}
-
-impl EqualWrites {
-    /// The next one, none standing for the initial value.
-    pub(crate) fn next(&mut self, prepared: &Prepared<'_>) -> Option<Option<EventId>> {
-        let (trace, read) = (prepared.trace, self.read);
-        let writers = trace.op(read).access().map(|access| prepared.writers(access.variable));
-        let writers = writers.unwrap_or_default();
-        let observed = prepared.links.observed(read);
-        loop {
-            let before = self.earlier.checked_sub(1).and_then(|place| writers.get(place)).copied();
-            let after = writers.get(self.later).copied();
-            let write = match (before, after) {
-                (Some(before), after) if after.is_none_or(|after| read.0 - before.0 <= after.0 - read.0) => {
-                    self.earlier -= 1;
-                    before
-                }
-                (_, Some(after)) => {
-                    self.later += 1;
-                    after
-                }
-                _ => return std::mem::take(&mut self.initial).then_some(None),
-            };
-            let is_other = write != read && Some(write) != observed;
-            if is_other && trace.values(write).written == trace.values(read).read {
-                return Some(Some(write));
-            }
-        }
+    /// Whether a failed attempt can also run unclean in `model`, when the value that it observes makes it fail again.
+    pub(crate) fn can_fail_otherwise(&self, model: Model, attempt: EventId) -> bool {
+        let EventValues { read, written: expected } = self.trace.values(attempt);
+        self.trace.kind(attempt) == Kind::FailedAttempt
+            && model.by_value()
+            && read.is_some()
+            && expected.is_some()
+            && read != expected
     }
 }
 

@@ -8,10 +8,10 @@
 //! - whose conflicting accesses are all ordered by program order, forks and joins alone (*ordered*). A thread forks,
 //!   ends and is joined only while it is clean, so that what is observed over these is never tainted.
 //!
-//! In models without branches, branches can be left out too. Where a tainted thread may run on, only what it may run in
+//! In models without branches, branches can be left out too, where no table of dependences says that they need a read. Where a tainted thread may run on, only what it may run in
 //! any case is left out: an update, say, holds it up. In the `dep` models reads of local variables carry taint,
-//! and nothing is left out. Locks, forks, joins and waits stay, and so does the event before each wait, at which it
-//! starts.
+//! and nothing is left out. Locks, forks, joins, waits, looks at clocks and calls stay, and so does the event before each
+//! wait, at which it starts. Writes that nobody recorded stay, and of each thread the last event before one.
 //!
 //! Three passes over the columns, with five bytes a variable and a bit an event.
 
@@ -55,9 +55,9 @@ impl Reduction {
         let Survey { mut uses, framed, skipped } = Survey::new(trace, &fields);
         find_unordered(trace, &fields, &framed, &mut uses);
         let runs_on = matches!(model, Model::Branch | Model::BranchValue);
-        let starts = before_waits(trace);
-        let held_up = runs_on.then(|| trace.ids().filter(|&id| trace.kind(id) == Kind::Update));
-        for event in held_up.into_iter().flatten().chain(starts.iter().copied()) {
+        let anchors = anchors(trace);
+        let held_up = runs_on.then(|| trace.ids().filter(|&id| trace.kind(id).is_conditional()));
+        for event in held_up.into_iter().flatten().chain(anchors.iter().copied()) {
             if let Some(access) = trace.op(event).access() {
                 uses[access.variable.index()] = Use::Shared;
             }
@@ -68,8 +68,9 @@ impl Reduction {
             Use::Unused | Use::Local | Use::ReadOnly => false,
         };
         let mut keep = keep(trace, model, &fields, stays);
-        keep.extend(starts.iter().map(|event| event.index()));
+        keep.extend(anchors.iter().map(|event| event.index()));
         let core = Core::new(trace, &keep)?;
+        let core = if model.by_dependence() { core.with_dependences(trace) } else { core };
         let left_out = (trace.len() - skipped - core.trace().len()) as u64;
         Ok(Reduction { core, uses, left_out })
     }
@@ -150,14 +151,24 @@ impl Survey {
     }
 }
 
-/// The events at which waits start: releases of locks in all but odd traces.
-fn before_waits(trace: &Trace) -> Vec<EventId> {
+/// The events that others are measured by: those at which waits start, which are releases of locks in all but odd
+/// traces, and the last one of each thread before a write that nobody recorded, which comes after it.
+fn anchors(trace: &Trace) -> Vec<EventId> {
     let mut found = Vec::new();
-    if trace.count(Space::Condition) == 0 {
+    let unseen = trace.ids().any(|id| trace.kind(id) == Kind::Unseen);
+    if trace.count(Space::Condition) == 0 && !unseen {
         return found;
     }
     let mut previous: Vec<Option<EventId>> = vec![None; trace.count(Space::Thread)];
+    // Which of the threads have run since the last unseen write.
+    let mut moved: Vec<usize> = Vec::new();
     for (id, event) in trace.events() {
+        if let Op::Unseen(_) = event.op {
+            found.extend(moved.drain(..).filter_map(|thread| previous[thread]));
+        }
+        if unseen && moved.last() != Some(&event.thread.index()) && !moved.contains(&event.thread.index()) {
+            moved.push(event.thread.index());
+        }
         let before = previous[event.thread.index()].replace(id);
         found.extend(before.filter(|_| matches!(event.op, Op::Wait(_))));
     }
@@ -171,10 +182,15 @@ fn keep(trace: &Trace, model: Model, fields: &Fields, stays: impl Fn(VarId) -> b
         let kind = trace.kind(id);
         let stays = match kind {
             Kind::Skip => false,
+            // In the `dep` models a branch is what needs the reads that it is decided by.
+            Kind::Branch if model.by_dependence() => {
+                trace.dependences().is_some_and(|table| !table.needs(id).is_empty())
+            }
             Kind::Branch => runs_on,
             _ => match trace.op(id).access() {
                 None => true,
-                Some(_) if model.by_dependence() || runs_on && !kind.is_transparent() => true,
+                Some(_) if model.by_dependence() || kind == Kind::Unseen => true,
+                Some(_) if runs_on && !kind.is_transparent() => true,
                 Some(access) => {
                     let mut any = false;
                     fields.each(access.variable, access.lifetime, |variable| any |= stays(variable));

@@ -64,6 +64,15 @@ pub enum Why {
     Starts,
     /// The second observes what the first wrote.
     Observes,
+    /// The second is a read that may observe several writes, all of which come after the first or are the first.
+    Whichever,
+    /// The second is a read that may observe several writes, and the first is the only one that the order leaves.
+    OnlyOneLeft,
+    /// The order leaves none of the writes that a read may observe; the two say so of the one that it observed.
+    NoneLeft {
+        /// The read.
+        read: EventId,
+    },
     /// What the second does may depend on the first, a read.
     Depends,
     /// The first writes what a read observes that the second, another write, must not disturb: it would come between
@@ -81,6 +90,12 @@ pub enum Why {
         /// The wait.
         wait: EventId,
     },
+    /// The second is a write that nobody recorded, which may be due to the first.
+    Unseen,
+    /// The two look at one clock, which does not go back.
+    Looked,
+    /// The two are calls on one object, which keep their order.
+    Called,
     /// Nothing may stand between two events, and this one stands on the other side.
     Adjacent,
     /// The query asks for it.
@@ -97,6 +112,10 @@ pub enum Impossible {
     NotAnAcquire(EventId),
     /// The threads, standing there, do not block each other in a cycle.
     NoCycle,
+    /// The event is not a wait that was woken and that nothing but a notification ends.
+    NotASleep(EventId),
+    /// The event is not a read.
+    NotARead(EventId),
     /// An event cannot come before itself, nor before an earlier one of its thread.
     Backwards(EventId, EventId),
 }
@@ -186,6 +205,29 @@ pub enum Demand {
         wait: EventId,
         /// The notification.
         notification: EventId,
+    },
+    /// Nobody may be able to go on in the end: this event comes, or its thread is stuck somewhere from there on.
+    AtRest(EventId),
+    /// The write, which nobody recorded, may be due to the event.
+    Unseen {
+        /// The write.
+        write: EventId,
+        /// The event.
+        earlier: EventId,
+    },
+    /// The clock does not go back.
+    Looked {
+        /// The look that came first.
+        look: EventId,
+        /// The other.
+        later: EventId,
+    },
+    /// Calls on one object keep their order.
+    Called {
+        /// The call.
+        call: EventId,
+        /// The one before it.
+        earlier: EventId,
     },
     /// The acquire is blocked by a thread that has ended inside.
     DeadHolder {

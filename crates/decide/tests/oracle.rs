@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use reweave_decide::{Decider, Limits, Must, Prepared, Stages, Verdict};
+use reweave_decide::{Decider, Limits, Must, Prepared, Refutation, Stages, Verdict};
 use reweave_testkit::{Oracle, Rng, Shape, ValueMode, dependences, generate, show};
 use reweave_trace::{EventId, Kind, Model, Trace};
 use reweave_witness::Claim;
@@ -90,6 +90,21 @@ impl Case<'_> {
         all.extend((0..6).map(|_| self.question()));
         all
     }
+
+    /// Every call that might go ahead of an event of another thread before it.
+    fn overtaking(&self) -> Vec<(EventId, EventId)> {
+        let calls = self.events.iter().copied().filter(|&event| self.trace.kind(event) == Kind::Call);
+        let pairs = calls.flat_map(|first| self.events.iter().map(move |&then| (first, then)));
+        let thread = |event: EventId| self.trace.thread(event);
+        pairs.filter(|&(first, then)| then < first && thread(first) != thread(then)).collect()
+    }
+}
+
+/// Whether the steps of a cycle lead from one to the next, and the last to the first.
+fn is_closed(refutation: &Refutation) -> bool {
+    let Refutation::Cycle(steps) = refutation else { return true };
+    let next = steps.iter().cycle().skip(1);
+    !steps.is_empty() && steps.iter().zip(next).all(|(step, next)| step.to == next.from)
 }
 
 /// What each stage said, where it was right, in one model.
@@ -97,11 +112,21 @@ impl Case<'_> {
 struct Tally {
     questions: u64,
     settled_fast: u64,
+    /// Calls that can come too late for another.
+    overtaken: u64,
 }
 
 fn compare(model: Model, trace_of: impl Fn(u64, Model) -> Trace) -> Tally {
+    compare_seeds(model, trace_of, seeds())
+}
+
+fn compare_seeds(
+    model: Model,
+    trace_of: impl Fn(u64, Model) -> Trace,
+    seeds: impl Iterator<Item = u64>,
+) -> Tally {
     let mut tally = Tally::default();
-    for seed in seeds() {
+    for seed in seeds {
         let trace = trace_of(seed, model);
         let table = dependences(&trace, &mut Rng::new(seed));
         let table = model.by_dependence().then_some(&table);
@@ -113,14 +138,23 @@ fn compare(model: Model, trace_of: impl Fn(u64, Model) -> Trace) -> Tally {
         let prepared = Prepared::new(&trace, table);
         let mut decider = Decider::new(&prepared, model).expect("the model is sound");
         let mut case = Case { trace: &trace, oracle: &oracle, events, rng: Rng::new(seed) };
-        for (claim, expected) in case.questions() {
+        let mut questions = case.questions();
+        for (first, then) in case.overtaking() {
+            let expected = Oracle::ahead(&trace, model, table, first, then).expect("the trace is small");
+            tally.overtaken += u64::from(expected && trace.kind(then) == Kind::Call);
+            questions.push((Claim::Ahead { first, then }, expected));
+        }
+        for (claim, expected) in questions {
             let context = || format!("seed {seed} {model} {claim:?}, expected {expected}\n{}", show(&trace));
             tally.questions += 1;
             for stages in [Stages::Fast, Stages::Exact, Stages::All] {
                 let verdict = decider.decide_with(&claim, &Limits::none(), stages);
                 let answer = match verdict.unwrap_or_else(|error| panic!("{error} {}", context())) {
                     Verdict::Feasible(_) => Some(true),
-                    Verdict::Infeasible(_) => Some(false),
+                    Verdict::Infeasible(refutation) => {
+                        assert!(is_closed(&refutation), "{refutation:?} {}", context());
+                        Some(false)
+                    }
                     Verdict::Unknown(_) => None,
                 };
                 if stages == Stages::Fast {
@@ -194,5 +228,19 @@ fn the_must_order_holds_in_every_schedule() {
             );
             assert!(path.windows(2).all(|pair| pair[0].to == pair[1].from), "{path:?} {}", context());
         }
+    }
+}
+
+/// Calls of every built-in type, some of them with locks around: more of them than in the other tests.
+fn with_calls(seed: u64, model: Model) -> Trace {
+    let values = if model.by_value() { ValueMode::All } else { ValueMode::Off };
+    generate(&Shape { branches: true, ..Shape::calls().with_values(values) }, seed)
+}
+
+#[test]
+fn calls_in_every_model() {
+    for model in Model::ALL {
+        let tally = compare_seeds(model, with_calls, seeds().take(seeds().count() / 10));
+        assert!(tally.overtaken > 20, "{model}: {tally:?}");
     }
 }

@@ -10,23 +10,26 @@
 //! apart.
 //!
 //! What the must order forbids is left out, and what a lock excludes that is held all the time between the local
-//! accesses. The local sites name the bug: whatever comes between them, it is their step that is torn.
+//! accesses. The local sites name the bug: whatever comes between them, it is their step that is torn. Unless all are wanted, only
+//! those are candidates that are likely to be bugs ([`likely`]).
 
 mod every;
+mod likely;
 mod local;
 mod one;
 mod two;
 
 use hashbrown::HashMap;
 use reweave_decide::{Must, Prepared};
-use reweave_trace::{Core, EventId, ThreadId, VarId};
+use reweave_trace::{Core, EventId, ThreadId, Trace, VarId};
 
-use crate::Options;
 use crate::groups::Groups;
 use crate::horizon::Horizon;
 use crate::locksets::{LocksetId, Locksets};
 use crate::variables::Variables;
+use crate::{Atomicity, Options};
 use every::Every;
+use likely::Likely;
 use local::Steps;
 use one::OneVariable;
 use two::{Company, Latest, Two};
@@ -58,11 +61,13 @@ struct Search<'a> {
     variables: &'a Variables,
     one: Vec<&'static str>,
     two: Vec<&'static str>,
+    /// None where all that is possible is wanted.
+    likely: Option<Likely<'a>>,
 }
 
 pub(crate) fn candidates(
     prepared: &Prepared<'_>,
-    core: &Core,
+    (whole, core): (&Trace, &Core),
     must: &Must<'_>,
     variables: &Variables,
     options: &Options<'_>,
@@ -71,7 +76,9 @@ pub(crate) fn candidates(
     let wanted = |name: &&&str| options.patterns.is_empty() || options.patterns.iter().any(|p| p == **name);
     let one: Vec<&'static str> = ONE_VARIABLE.iter().filter(wanted).copied().collect();
     let two: Vec<&'static str> = TWO_VARIABLES.iter().filter(wanted).copied().collect();
-    let search = Search { prepared, must, variables, one, two };
+    let likely =
+        (options.atomicity == Atomicity::Likely && !options.all).then(|| Likely::new(whole, core, prepared));
+    let search = Search { prepared, must, variables, one, two, likely };
     let threads = prepared.order.threads();
     let steps = || Steps::new(core, threads, options.atomic_distance);
     let (mut latest, mut company) = (Latest::new(threads), Company::default());

@@ -13,6 +13,7 @@
 //! ends after [`MAX_STEPS`], and says that it did.
 
 mod graph;
+mod waits;
 
 use hashbrown::{HashMap, HashSet};
 use reweave_decide::{Must, Prepared};
@@ -80,6 +81,7 @@ pub(crate) fn candidates(prepared: &Prepared<'_>, must: &Must<'_>, groups: &mut 
     }
     groups.unexamined += search.unexamined + u64::from(search.steps >= MAX_STEPS);
     dead_holders(prepared, groups);
+    waits::candidates(prepared, must, groups);
 }
 
 fn dependencies(prepared: &Prepared<'_>, locksets: &mut Locksets) -> Vec<Dependency> {

@@ -1,11 +1,13 @@
 //! What was found, and what was not settled.
 
 use std::fmt;
+use std::ops::AddAssign;
 use std::str::FromStr;
 
 use reweave_trace::{EventId, SiteId, Trace};
 use reweave_witness::CheckedWitness;
 
+use crate::ModelCount;
 use crate::groups::named_by;
 
 /// A kind of bug.
@@ -68,6 +70,8 @@ pub enum Pattern {
     Cycle,
     /// A lock whose holder has ended.
     DeadHolder,
+    /// A cycle in which a thread sleeps until another notifies it.
+    WaitCycle,
     /// Two local accesses of one variable with a remote one in between: `RWR` and the like.
     OneVariable(&'static str),
     /// Accesses of two variables that two threads interleave: `WxWxWyWy` and the like.
@@ -76,6 +80,8 @@ pub enum Pattern {
     LostWakeUp,
     /// A read before the first write.
     UseBeforeInitialisation,
+    /// Two calls, or a use and a call that ends a life, in the order that a specification rules out.
+    CallOrder,
     /// A use after the free.
     UseAfterFree,
     /// A free after another.
@@ -89,12 +95,32 @@ impl Pattern {
             Pattern::Race => "race",
             Pattern::Cycle => "cycle",
             Pattern::DeadHolder => "dead-holder",
+            Pattern::WaitCycle => "wait-cycle",
             Pattern::OneVariable(name) | Pattern::TwoVariables(name) => name,
             Pattern::LostWakeUp => "lost-wake-up",
             Pattern::UseBeforeInitialisation => "use-before-initialisation",
+            Pattern::CallOrder => "call-order",
             Pattern::UseAfterFree => "use-after-free",
             Pattern::DoubleFree => "double-free",
         }
+    }
+
+    /// The pattern of that name.
+    pub fn from_name(name: &str) -> Option<Pattern> {
+        let fixed = [
+            Pattern::Race,
+            Pattern::Cycle,
+            Pattern::DeadHolder,
+            Pattern::WaitCycle,
+            Pattern::LostWakeUp,
+            Pattern::UseBeforeInitialisation,
+            Pattern::UseAfterFree,
+            Pattern::DoubleFree,
+            Pattern::CallOrder,
+        ];
+        let one = ["RWR", "WRW", "WWR", "RWW", "WWW"].map(Pattern::OneVariable);
+        let two = ["WxWxWyWy", "WxRxRyWy", "RxWxWyRy"].map(Pattern::TwoVariables);
+        fixed.into_iter().chain(one).chain(two).find(|pattern| pattern.name() == name)
     }
 }
 
@@ -110,6 +136,16 @@ pub struct Finding {
     pub(crate) fingerprint: String,
     pub(crate) witness: CheckedWitness,
     pub(crate) instances: u64,
+    pub(crate) torn: Vec<Torn>,
+}
+
+/// An atomicity violation that is told with another finding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Torn {
+    /// What exactly it looks like.
+    pub pattern: Pattern,
+    /// The sites of the two accesses that are meant to be one step.
+    pub sites: [SiteId; 2],
 }
 
 impl Finding {
@@ -147,6 +183,11 @@ impl Finding {
     /// How many candidates with this fingerprint there were, decided or not.
     pub fn instances(&self) -> u64 {
         self.instances
+    }
+
+    /// The atomicity violations on what races or is used after its free, which are not findings of their own.
+    pub fn torn(&self) -> &[Torn] {
+        &self.torn
     }
 
     /// What it is about: the variable, object, condition variable, or the locks.
@@ -213,6 +254,15 @@ pub struct Counts {
     pub unknown: u64,
 }
 
+impl AddAssign for Counts {
+    fn add_assign(&mut self, more: Counts) {
+        self.candidates += more.candidates;
+        self.feasible += more.feasible;
+        self.infeasible += more.infeasible;
+        self.unknown += more.unknown;
+    }
+}
+
 /// What was left out before candidates were made, because nothing can be found there.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Dropped {
@@ -237,10 +287,14 @@ pub struct Prediction {
     pub undecided: Vec<Undecided>,
     /// How many candidates there were.
     pub counts: Counts,
+    /// What each model gave, from the strictest to the one that was asked for; those that were not come to are missing.
+    pub models: Vec<ModelCount>,
     /// What was left out.
     pub dropped: Dropped,
     /// How many possible candidates were passed over without a look, because there were too many alike.
     pub unexamined: u64,
+    /// How many atomicity violations, by pattern and sites, were not looked at because they are not likely to be bugs.
+    pub refused: u64,
     /// Whether the run was stopped before its end.
     pub partial: bool,
 }

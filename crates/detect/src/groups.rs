@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use reweave_trace::{EventId, SiteId, Trace};
 use reweave_witness::Claim;
 
@@ -38,6 +38,21 @@ impl Candidate {
         Candidate { claim: Claim::Sequence { events: events.clone(), adjacent: Vec::new() }, events }
     }
 
+    /// A notification that comes too early, and the wait that then sleeps for ever.
+    pub(crate) fn asleep(waker: EventId, wait: EventId) -> Candidate {
+        Candidate { claim: Claim::Asleep(wait), events: vec![waker, wait] }
+    }
+
+    /// A read of what nobody has written, and the write that it should have observed.
+    pub(crate) fn unwritten(read: EventId, write: EventId) -> Candidate {
+        Candidate { claim: Claim::Unwritten(read), events: vec![read, write] }
+    }
+
+    /// A call that goes ahead of its order, and the event that then comes too late.
+    pub(crate) fn ahead(first: EventId, then: EventId) -> Candidate {
+        Candidate { claim: Claim::Ahead { first, then }, events: vec![first, then] }
+    }
+
     pub(crate) fn pairs(events: Vec<EventId>, pairs: Vec<(EventId, EventId)>) -> Candidate {
         Candidate { claim: Claim::Before { pairs, adjacent: Vec::new() }, events }
     }
@@ -53,6 +68,8 @@ pub(crate) struct Group {
     pub(crate) candidates: Vec<Candidate>,
     /// How many there are in all.
     pub(crate) total: u64,
+    /// How many of them were left out, because they are known to be feasible.
+    known: u64,
     /// Every how many-th is kept; grows as they come.
     stride: u64,
 }
@@ -66,12 +83,22 @@ pub(crate) struct Groups<'t> {
     pub(crate) list: Vec<Group>,
     /// How many possible candidates were passed over without a look.
     pub(crate) unexamined: u64,
+    /// What was not looked at because it is not likely to be a bug: its pattern and sites.
+    refused: HashSet<(Pattern, Vec<SiteKey>)>,
     stop: Arc<AtomicBool>,
 }
 
 impl<'t> Groups<'t> {
     pub(crate) fn new(trace: &'t Trace, limit: Option<usize>, stop: Arc<AtomicBool>) -> Groups<'t> {
-        Groups { trace, limit, places: HashMap::new(), list: Vec::new(), unexamined: 0, stop }
+        Groups {
+            trace,
+            limit,
+            places: HashMap::new(),
+            list: Vec::new(),
+            unexamined: 0,
+            refused: HashSet::new(),
+            stop,
+        }
     }
 
     /// Whether the run was stopped: then the candidates so far are all there will be.
@@ -89,6 +116,20 @@ impl<'t> Groups<'t> {
         self.limit.is_some_and(|limit| self.list[group].total >= 4 * limit as u64)
     }
 
+    /// Counts an atomicity violation that is not looked at, by the two accesses that would name it.
+    pub(crate) fn refuse(&mut self, pattern: Pattern, named: [EventId; 2]) {
+        let sites = named.map(|event| site_key(self.trace, event));
+        self.refused.insert((pattern, sites.to_vec()));
+    }
+
+    /// How many atomicity violations were not looked at, by pattern and sites, that have no candidate either.
+    pub(crate) fn refused(&self) -> u64 {
+        let is_place = |(pattern, sites): &(Pattern, Vec<SiteKey>)| {
+            self.places.contains_key(&(Kind::Atomicity, *pattern, sites.clone()))
+        };
+        self.refused.iter().filter(|key| !is_place(key)).count() as u64
+    }
+
     /// Adds a candidate to its group, and says which that is.
     pub(crate) fn add(&mut self, kind: Kind, pattern: Pattern, candidate: Candidate) -> usize {
         let named = named_by(kind, &candidate.events);
@@ -99,7 +140,7 @@ impl<'t> Groups<'t> {
         let next = self.list.len();
         let place = *self.places.entry((kind, pattern, sites)).or_insert(next);
         if place == next {
-            self.list.push(Group { kind, pattern, candidates: Vec::new(), total: 0, stride: 1 });
+            self.list.push(Group { kind, pattern, candidates: Vec::new(), total: 0, known: 0, stride: 1 });
         }
         let group = &mut self.list[place];
         let number = group.total;
@@ -130,6 +171,18 @@ impl<'t> Groups<'t> {
 }
 
 impl Group {
+    /// How many candidates are neither here nor known.
+    pub(crate) fn untried(&self) -> u64 {
+        self.total - self.known - self.candidates.len() as u64
+    }
+
+    /// Leaves out the candidates that are `known` to be feasible.
+    pub(crate) fn leave_out(&mut self, known: impl Fn(&Candidate) -> bool) {
+        let before = self.candidates.len();
+        self.candidates.retain(|candidate| !known(candidate));
+        self.known += (before - self.candidates.len()) as u64;
+    }
+
     /// Leaves the better one of each two.
     fn thin_out(&mut self) {
         let all = std::mem::take(&mut self.candidates);

@@ -16,6 +16,8 @@ pub struct Options<'a> {
     pub patterns: Vec<String>,
     /// How many events of its thread may lie between two accesses that are meant to be atomic.
     pub atomic_distance: u32,
+    /// Which atomicity violations to look for.
+    pub atomicity: Atomicity,
     /// Whether to decide every candidate, not one per set of sites.
     pub all: bool,
     /// How many candidates of the same sites are tried before giving up on them; no limit with `all`.
@@ -30,10 +32,19 @@ pub struct Options<'a> {
     pub stop: Arc<AtomicBool>,
     /// How many threads decide candidates.
     pub jobs: usize,
-    /// Of all groups of candidates, only those whose number is `index` modulo `count`.
+    /// Only findings whose fingerprint is in this part.
     pub shard: Option<Shard>,
     /// Told how many groups of candidates are done, and of how many.
     pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
+}
+
+/// Which atomicity violations to look for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Atomicity {
+    /// Those that are likely to be bugs; with [`Options::all`], all.
+    Likely,
+    /// All that are possible.
+    All,
 }
 
 /// A part of the work.
@@ -45,12 +56,21 @@ pub struct Shard {
     pub count: u32,
 }
 
+impl Shard {
+    /// Whether a fingerprint is in this part: a part is the same in every model.
+    pub(crate) fn has(self, fingerprint: &str) -> bool {
+        let number = u64::from_str_radix(fingerprint, 16).unwrap_or(0);
+        number % u64::from(self.count.max(1)) == u64::from(self.index)
+    }
+}
+
 impl Default for Options<'_> {
     fn default() -> Self {
         Options {
             kinds: Kind::ALL.to_vec(),
             patterns: Vec::new(),
             atomic_distance: 100,
+            atomicity: Atomicity::All,
             all: false,
             tries: 64,
             stages: Stages::All,

@@ -1,15 +1,17 @@
 //! Candidates for order violations.
 //!
 //! Two events that came in one order and might come in the other: a use and a free of an object, the start of a wait and
-//! the notification that woke it, and in traces with values the first write of a variable and a read that would then
-//! find the initial value. Pairs that the must order keeps are left out; so are, unless every candidate is wanted, variables
-//! whose initial value was read in the observed run: there it is as good as any other, as that of a counter is.
+//! the notification that woke it, where the wait then sleeps for ever, and in traces with values the first write of a
+//! variable and a read that then finds what nobody has written. Pairs that the must order keeps are left out; so are, unless every
+//! candidate is wanted, variables whose initial value was read in the observed run (there it is as good as any other, as that of a
+//! counter is), and pairs that one lock guards or that are both atomic: who guards both expects them in either order.
 
 use hashbrown::{HashMap, HashSet};
 use reweave_decide::{Must, Prepared};
 use reweave_trace::{EventId, Op, VarId};
 
 use crate::groups::{Candidate, Groups};
+use crate::locksets::{LocksetId, Locksets};
 use crate::variables::Variables;
 use crate::{Kind, Pattern};
 
@@ -22,34 +24,57 @@ pub(crate) fn candidates(
 ) {
     for link in prepared.links.waits() {
         if let Some(waker) = link.waker
+            && prepared.ends_only_when_notified(link.wait)
             && !must.before(link.start, waker)
         {
-            add(groups, Kind::Order, Pattern::LostWakeUp, waker, link.start);
+            groups.add(Kind::Order, Pattern::LostWakeUp, Candidate::asleep(waker, link.wait));
         }
     }
     if !prepared.trace.capabilities().values {
         return;
     }
-    let mut first_write: HashMap<VarId, EventId> = HashMap::new();
+    uses_before_initialisation(prepared, must, variables, groups);
+}
+
+/// The first write of a variable.
+#[derive(Clone, Copy)]
+struct First {
+    write: EventId,
+    locks: LocksetId,
+    atomic: bool,
+}
+
+fn uses_before_initialisation(
+    prepared: &Prepared<'_>,
+    must: &Must<'_>,
+    variables: &Variables,
+    groups: &mut Groups<'_>,
+) {
+    let mut first_write: HashMap<VarId, First> = HashMap::new();
     let mut good_from_start: HashSet<VarId> = HashSet::new();
+    let mut locksets = Locksets::new(prepared.order.threads());
     for (id, event) in prepared.trace.events() {
+        locksets.run(event.thread, event.op, prepared.links.is_outermost(id));
         let Some(access) = event.op.access().filter(|access| !access.lifetime) else { continue };
         if !variables.is_shared(access.variable) {
             continue;
         }
+        let locks = locksets.current(event.thread);
         if access.reads && !first_write.contains_key(&access.variable) && !groups.all() {
             good_from_start.insert(access.variable);
         }
         if access.reads
             && !good_from_start.contains(&access.variable)
-            && let Some(&write) = first_write.get(&access.variable)
-            && prepared.trace.thread(write) != event.thread
-            && !must.before(write, id)
+            && let Some(&first) = first_write.get(&access.variable)
+            && prepared.trace.thread(first.write) != event.thread
+            && (groups.all() || !(access.atomic && first.atomic) && locksets.compatible(first.locks, locks))
+            && !must.before(first.write, id)
         {
-            add(groups, Kind::Order, Pattern::UseBeforeInitialisation, id, write);
+            groups.add(Kind::Order, Pattern::UseBeforeInitialisation, Candidate::unwritten(id, first.write));
         }
         if access.writes {
-            first_write.entry(access.variable).or_insert(id);
+            let first = First { write: id, locks, atomic: access.atomic };
+            first_write.entry(access.variable).or_insert(first);
         }
     }
 }

@@ -1,10 +1,10 @@
-//! From candidates to findings.
+//! From candidates to findings, in one model.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hashbrown::HashSet;
-use reweave_decide::{Decider, Error, Limits, Prepared, Reason, Reduction, Verdict};
+use hashbrown::{HashMap, HashSet};
+use reweave_decide::{Decider, Error, Limits, Prepared, Reason, Reduction, Stages, Verdict};
 use reweave_trace::{Core, EventId, Model, Trace};
 use reweave_witness::CheckedWitness;
 
@@ -12,65 +12,73 @@ use crate::finding::fingerprint;
 use crate::groups::{Candidate, Group, Groups};
 use crate::variables::Variables;
 use crate::{
-    Counts, Finding, Kind, Options, Prediction, Undecided, UndecidedReason, atomicity, deadlocks, orders,
+    Counts, Dropped, Finding, Kind, Options, Undecided, UndecidedReason, atomicity, calls, deadlocks, orders,
     races,
 };
 
 /// What one group came to.
 #[derive(Default)]
-struct Outcome {
-    findings: Vec<Finding>,
-    undecided: Vec<Undecided>,
-    counts: Counts,
+pub(crate) struct Outcome {
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) undecided: Vec<Undecided>,
+    pub(crate) counts: Counts,
 }
 
-/// Searches the trace; where `only` is given, only for findings with these fingerprints.
-pub(crate) fn predict(
+/// What the search in one model came to.
+pub(crate) struct Searched {
+    /// Per group that was not known before.
+    pub(crate) outcomes: Vec<Outcome>,
+    /// How many candidates there are of each fingerprint that was known before.
+    pub(crate) instances: HashMap<String, u64>,
+    pub(crate) dropped: Dropped,
+    pub(crate) unexamined: u64,
+    pub(crate) refused: u64,
+}
+
+/// Searches the trace for what is not among the `known` findings, whose witnesses hold in `model`, too.
+pub(crate) fn search(
     trace: &Trace,
     model: Model,
     options: &Options<'_>,
-    only: Option<&HashSet<&str>>,
-) -> Result<Prediction, Error> {
+    known: &[Finding],
+) -> Result<Searched, Error> {
     let reduction = Reduction::new(trace, model, options.all)?;
-    let prepared = Prepared::new(reduction.core.trace(), None);
+    let prepared = Prepared::new(reduction.core.trace(), reduction.core.trace().dependences());
     let decider = Decider::new(&prepared, model)?;
     let search = Search { whole: trace, core: &reduction.core, decider: &decider, options };
     let variables = Variables::new(&prepared, decider.must());
     let groups = search.groups(&variables);
-    let unexamined = groups.unexamined;
+    let (unexamined, refused) = (groups.unexamined, groups.refused());
     let mut list = groups.finish();
-    if let Some(only) = only {
-        list.retain(|group| search.fingerprint(group).is_some_and(|print| only.contains(print.as_str())));
+    let mut instances = HashMap::new();
+    search.leave_out(known, &mut list, &mut instances);
+    let list = interleaved(list);
+    let outcomes = match search.in_rounds() {
+        true => search.decide_in_rounds(&list)?,
+        false => search.each(list.len(), true, |place| search.decide(&list[place]))?,
+    };
+    Ok(Searched { outcomes, instances, dropped: variables.dropped(&reduction), unexamined, refused })
+}
+
+/// The groups with the first of each kind first, then the second of each: a run that is stopped has looked for every kind.
+fn interleaved(list: Vec<Group>) -> Vec<Group> {
+    let mut seen: HashMap<Kind, usize> = HashMap::new();
+    let mut ranked: Vec<(usize, Group)> = Vec::with_capacity(list.len());
+    for group in list {
+        let rank = seen.entry(group.kind).or_default();
+        ranked.push((*rank, group));
+        *rank += 1;
     }
-    if let Some(shard) = options.shard {
-        let mut number = 0;
-        list.retain(|_| {
-            number += 1;
-            (number - 1) % shard.count.max(1) == shard.index
-        });
-    }
-    let dropped = variables.dropped(&reduction);
-    let mut prediction = Prediction { dropped, unexamined, ..Prediction::default() };
-    for outcome in search.decide_all(&list)? {
-        prediction.findings.extend(outcome.findings);
-        prediction.undecided.extend(outcome.undecided);
-        prediction.counts.candidates += outcome.counts.candidates;
-        prediction.counts.feasible += outcome.counts.feasible;
-        prediction.counts.infeasible += outcome.counts.infeasible;
-        prediction.counts.unknown += outcome.counts.unknown;
-    }
-    prediction.findings.sort_by(|a, b| (a.kind, &a.events, a.pattern).cmp(&(b.kind, &b.events, b.pattern)));
-    prediction.undecided.sort_by(|a, b| (a.kind, &a.events).cmp(&(b.kind, &b.events)));
-    prediction.partial = options.stop.load(Ordering::Relaxed);
-    Ok(prediction)
+    ranked.sort_by_key(|(rank, group)| (*rank, group.kind));
+    ranked.into_iter().map(|(_, group)| group).collect()
 }
 
 /// A search in the core of a trace.
-struct Search<'a> {
+pub(crate) struct Search<'a> {
     whole: &'a Trace,
     core: &'a Core,
-    decider: &'a Decider<'a>,
-    options: &'a Options<'a>,
+    pub(crate) decider: &'a Decider<'a>,
+    pub(crate) options: &'a Options<'a>,
 }
 
 impl Search<'_> {
@@ -83,38 +91,76 @@ impl Search<'_> {
                 Kind::Race => races::candidates(prepared, must, variables, &mut groups),
                 Kind::Deadlock => deadlocks::candidates(prepared, must, &mut groups),
                 Kind::Atomicity => {
-                    atomicity::candidates(prepared, self.core, must, variables, options, &mut groups);
+                    let traces = (self.whole, self.core);
+                    atomicity::candidates(prepared, traces, must, variables, options, &mut groups);
                 }
-                Kind::Order => orders::candidates(prepared, must, variables, &mut groups),
+                Kind::Order => {
+                    orders::candidates(prepared, must, variables, &mut groups);
+                    calls::candidates(prepared, must, &mut groups);
+                }
                 Kind::UseAfterFree => orders::uses_after_free(prepared, must, &mut groups),
             }
         }
         groups
     }
 
-    /// Decides the groups on several threads.
-    fn decide_all(&self, list: &[Group]) -> Result<Vec<Outcome>, Error> {
+    /// Takes out of the groups what belongs to other shards, and what is known; `instances` gets the number of candidates
+    /// of each fingerprint that is known.
+    fn leave_out(&self, known: &[Finding], list: &mut Vec<Group>, instances: &mut HashMap<String, u64>) {
+        if known.is_empty() && self.options.shard.is_none() {
+            return;
+        }
+        let prints: HashSet<&str> = known.iter().map(Finding::fingerprint).collect();
+        let events: HashSet<(&str, &[EventId])> =
+            known.iter().map(|finding| (finding.fingerprint(), finding.events())).collect();
+        list.retain_mut(|group| {
+            let Some(print) = self.fingerprint(group) else { return false };
+            if self.options.shard.is_some_and(|shard| !shard.has(&print)) {
+                return false;
+            }
+            if !prints.contains(print.as_str()) {
+                return true;
+            }
+            instances.insert(print.clone(), group.total);
+            if !self.options.all {
+                return false;
+            }
+            group.leave_out(|candidate| events.contains(&(print.as_str(), &self.originals(candidate)[..])));
+            !group.candidates.is_empty()
+        });
+    }
+
+    /// Does so many things on several threads, and says how far it is if that is `told`.
+    pub(crate) fn each<T: Send>(
+        &self,
+        count: usize,
+        told: bool,
+        one: impl Fn(usize) -> Result<T, Error> + Sync,
+    ) -> Result<Vec<T>, Error> {
         let next = AtomicUsize::new(0);
-        let done: Mutex<Vec<(usize, Result<Outcome, Error>)>> = Mutex::new(Vec::with_capacity(list.len()));
+        let done: Mutex<Vec<(usize, Result<T, Error>)>> = Mutex::new(Vec::with_capacity(count));
         let work = || {
             loop {
                 let place = next.fetch_add(1, Ordering::Relaxed);
-                let Some(group) = list.get(place) else { return };
-                let outcome = self.decide(group);
-                let Ok(mut done) = done.lock() else { return };
+                if place >= count {
+                    return;
+                }
+                let outcome = one(place);
+                let mut done = locked(&done);
                 done.push((place, outcome));
-                if let Some(progress) = self.options.progress {
-                    progress(done.len() as u64, list.len() as u64);
+                if let Some(progress) = self.options.progress.filter(|_| told) {
+                    progress(done.len() as u64, count as u64);
                 }
             }
         };
         std::thread::scope(|scope| {
-            for _ in 1..self.options.jobs.clamp(1, list.len().max(1)) {
-                scope.spawn(work);
+            for _ in 1..self.options.jobs.clamp(1, count.max(1)) {
+                // Without a thread it is done here.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, work);
             }
             work();
         });
-        let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut done = unlocked(done);
         done.sort_unstable_by_key(|(place, _)| *place);
         done.into_iter().map(|(_, outcome)| outcome).collect()
     }
@@ -127,11 +173,9 @@ impl Search<'_> {
         let (options, mut outcome) = (self.options, Outcome::default());
         for candidate in &group.candidates {
             outcome.counts.candidates += 1;
-            let verdict = match options.stop.load(Ordering::Relaxed) {
+            let verdict = match self.stopped() {
                 true => Verdict::Unknown(Reason::Stopped),
-                false => (self.decider.basis().decider().without_reasons())
-                    .decide_with(&candidate.claim, &limits(options), options.stages)
-                    .map_err(|error| self.decider.expand_error(self.whole, self.core, error))?,
+                false => self.ask(candidate, &limits(options), options.stages)?.0,
             };
             match verdict {
                 Verdict::Feasible(witness) => {
@@ -146,28 +190,53 @@ impl Search<'_> {
                 Verdict::Infeasible(_) => outcome.counts.infeasible += 1,
                 Verdict::Unknown(reason) => {
                     outcome.counts.unknown += 1;
-                    let stopped = options.stop.load(Ordering::Relaxed);
                     let reason = match reason {
-                        _ if stopped => UndecidedReason::Stopped,
+                        _ if self.stopped() => UndecidedReason::Stopped,
                         Reason::Inconclusive => UndecidedReason::Inconclusive,
                         _ => UndecidedReason::Budget,
                     };
-                    outcome.undecided.push(self.undecided(group, candidate, reason));
+                    // A group is undecided once, however many of its candidates are.
+                    if options.all || outcome.undecided.is_empty() {
+                        outcome.undecided.push(self.undecided(group, candidate, reason));
+                    }
                 }
             }
         }
-        let untried = group.total - group.candidates.len() as u64;
+        let untried = group.untried();
+        outcome.counts.unknown += untried;
+        outcome.counts.candidates += untried;
         if untried > 0
+            && outcome.undecided.is_empty()
             && let Some(candidate) = group.candidates.last()
         {
-            outcome.counts.unknown += untried;
-            outcome.counts.candidates += untried;
             outcome.undecided.push(self.undecided(group, candidate, UndecidedReason::Tries));
         }
         Ok(outcome)
     }
 
-    fn undecided(&self, group: &Group, candidate: &Candidate, reason: UndecidedReason) -> Undecided {
+    /// Asks a decider that has learnt nothing yet; the answer, and how much work of the exact search it took.
+    pub(crate) fn ask(
+        &self,
+        candidate: &Candidate,
+        limits: &Limits,
+        stages: Stages,
+    ) -> Result<(Verdict, u64), Error> {
+        let mut decider = self.decider.basis().decider().without_reasons();
+        let verdict = decider.decide_with(&candidate.claim, limits, stages);
+        let verdict = verdict.map_err(|error| self.decider.expand_error(self.whole, self.core, error))?;
+        Ok((verdict, decider.work()))
+    }
+
+    pub(crate) fn stopped(&self) -> bool {
+        self.options.stop.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn undecided(
+        &self,
+        group: &Group,
+        candidate: &Candidate,
+        reason: UndecidedReason,
+    ) -> Undecided {
         Undecided { kind: group.kind, pattern: group.pattern, events: self.originals(candidate), reason }
     }
 
@@ -177,7 +246,7 @@ impl Search<'_> {
         Some(fingerprint(self.whole, group.kind, group.pattern, &events))
     }
 
-    fn finding(
+    pub(crate) fn finding(
         &self,
         group: &Group,
         candidate: &Candidate,
@@ -193,6 +262,7 @@ impl Search<'_> {
             sites,
             witness: self.decider.expand(self.whole, self.core, witness)?,
             instances: group.total,
+            torn: Vec::new(),
         })
     }
 
@@ -201,7 +271,17 @@ impl Search<'_> {
     }
 }
 
-fn limits(options: &Options<'_>) -> Limits {
+/// What a mutex guards, also after a panic elsewhere: that ends the run anyway.
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same, for good.
+pub(crate) fn unlocked<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(crate) fn limits(options: &Options<'_>) -> Limits {
     let timer = options.timer.map(|timer| timer());
     Limits { work: options.limits.work, stop: timer.or_else(|| Some(options.stop.clone())) }
 }

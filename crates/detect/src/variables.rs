@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 use reweave_decide::{self as decide, Must, Prepared, Reduction};
-use reweave_trace::{EventId, Space, ThreadId, VarId};
+use reweave_trace::{EventId, Space, ThreadId, VarId, is_stand_in};
 
 use crate::Dropped;
 
@@ -22,6 +22,8 @@ pub(crate) enum Use {
 /// The use of each variable.
 pub(crate) struct Variables {
     uses: Vec<Use>,
+    /// Which of them stand for something that is no memory: they are in no finding.
+    stand_ins: Vec<bool>,
     /// Per object, the variables that its birth and death touch.
     fields: HashMap<VarId, Vec<VarId>>,
 }
@@ -31,7 +33,9 @@ impl Variables {
     pub(crate) fn new(prepared: &Prepared<'_>, must: &Must<'_>) -> Variables {
         let trace = prepared.trace;
         let count = trace.count(Space::Variable);
-        let mut variables = Variables { uses: vec![Use::Local; count], fields: fields(prepared) };
+        let names = trace.names().space(Space::Variable);
+        let stand_ins = (0..count as u32).map(|variable| is_stand_in(names.get(variable))).collect();
+        let mut variables = Variables { uses: vec![Use::Local; count], stand_ins, fields: fields(prepared) };
         let mut first: Vec<Option<ThreadId>> = vec![None; count];
         let (mut several, mut written) = (vec![false; count], vec![false; count]);
         for (_, event) in trace.events() {
@@ -57,9 +61,9 @@ impl Variables {
         self.uses[variable.index()]
     }
 
-    /// Whether several threads use it and one writes it.
+    /// Whether it is memory that several threads use and one writes.
     pub(crate) fn is_shared(&self, variable: VarId) -> bool {
-        matches!(self.use_of(variable), Use::Ordered | Use::Contended)
+        matches!(self.use_of(variable), Use::Ordered | Use::Contended) && !self.stand_ins[variable.index()]
     }
 
     /// Calls `touch` with each variable that an access to `variable` touches.

@@ -7,11 +7,13 @@ use reweave_testkit::{Shape, generate, show};
 use reweave_trace::{EventId, Kind as OpKind, Model, Trace};
 use reweave_witness::Claim;
 
-/// Traces on which every race of shb is one in `rf`: without updates, which run only when they are clean, and waits.
+/// Traces on which every race of shb is one in `rf`: without updates and failed attempts, which run only when they are clean, and waits.
 fn traces() -> impl Iterator<Item = Trace> {
     let presets = Shape::presets();
     let plain = |trace: &Trace| {
-        trace.ids().all(|id| !matches!(trace.kind(id), OpKind::Update | OpKind::Wait | OpKind::Busy))
+        trace.ids().all(|id| {
+            !matches!(trace.kind(id), OpKind::Update | OpKind::FailedAttempt | OpKind::Wait | OpKind::Busy)
+        })
     };
     (0..4000_u64)
         .map(move |seed| {

@@ -37,7 +37,7 @@ type ParseBlock = Box<dyn FnMut(&[u8], &mut Builder, &mut Tally) -> Result<(), M
 
 enum Reader {
     Text { parse: ParseBlock, builder: Builder, tally: Tally },
-    RapidBin { header: rapidbin::Header, builder: Builder, notice: Option<String> },
+    RapidBin { header: rapidbin::Header, builder: Builder, rest: usize, notice: Option<String> },
     Rw(Box<Parts>),
 }
 
@@ -159,7 +159,7 @@ impl Reader {
                 let head = source.head().map_err(|error| Stopped::Io(Error::io(error)))?;
                 let header = rapidbin::Header::parse(head)?;
                 source.skip(rapidbin::HEADER_BYTES);
-                Reader::RapidBin { header, builder: Builder::new(), notice: None }
+                Reader::RapidBin { header, builder: Builder::new(), rest: 0, notice: None }
             }
             Format::Rw => Reader::Rw(Box::new(Parts::new(source)?)),
         })
@@ -182,13 +182,13 @@ impl Reader {
                 parse(&block.bytes, builder, tally)?;
                 Ok(true)
             }
-            Reader::RapidBin { header, builder, notice } => {
+            Reader::RapidBin { header, builder, rest, notice } => {
                 builder.forget_events();
                 let Some(block) = source.next(Cut::Records(rapidbin::EVENT_BYTES)).map_err(io)? else {
-                    *notice = header.compare(events)?;
+                    *notice = header.compare(events, *rest)?;
                     return Ok(false);
                 };
-                rapidbin::parse_block(&block.bytes, block.offset, builder)?;
+                *rest = rapidbin::parse_block(&block.bytes, block.offset, builder)?;
                 Ok(true)
             }
             Reader::Rw(parts) => parts.next(source),

@@ -27,7 +27,8 @@ where
         let (sender, results) = channel();
         for _ in 1..jobs {
             let (sender, queue, work) = (sender.clone(), &queue, &work);
-            scope.spawn(move || run(queue, work, &sender));
+            // Without memory for a thread, those that there are do its share.
+            let _ = thread::Builder::new().spawn_scoped(scope, move || run(queue, work, &sender));
         }
         drop(sender);
         // Dropped first when this returns, which ends the threads.

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -68,7 +68,8 @@ pub fn load(path: &Path, options: &LoadOptions<'_>) -> Result<Loaded, Error> {
     }
     let file = File::open(path).map_err(io_error)?;
     let about = file.metadata().map_err(io_error)?;
-    if !about.is_file() {
+    // Files of the system that are made when they are read have no size.
+    if !about.is_file() || about.len() == 0 {
         let source = Source::from_reader(file, BLOCK_BYTES).map_err(io_error)?;
         return Load { path, options, total: None, serial: SERIAL_BYTES }.run(source);
     }
@@ -131,6 +132,16 @@ pub(crate) fn unknown_lines(tally: &Tally) -> Option<String> {
     })
 }
 
+/// A notice about waits that were taken to be logged when their thread went to sleep.
+fn early_waits(count: u64) -> Option<String> {
+    let (are, threads) = if count == 1 { ("wait is", "its thread") } else { ("waits are", "their threads") };
+    (count > 0).then(|| {
+        format!(
+            "{count} {are} logged where {threads} went to sleep, and taken to end at the acquire that follows"
+        )
+    })
+}
+
 /// Large enough that starting on a block costs nothing, small enough that its events stay in cache and that no job is left
 /// with much more than the others in the end.
 const BLOCK_BYTES: usize = 1 << 19;
@@ -167,8 +178,12 @@ impl Load<'_> {
     fn run(&self, mut source: Source<'_>) -> Result<Loaded, Error> {
         let counter = source.counter();
         let format = self.format(&mut source)?;
-        let Parsed { builder, lines, notices, streams } =
+        let Parsed { mut builder, lines, mut notices, streams } =
             self.parse(format, source).map_err(|error| error.in_file(self.path))?;
+        // Our own recorder logs a wait when it ends.
+        if format != Format::Rw {
+            notices.extend(early_waits(builder.settle_waits()));
+        }
         let (trace, repairs) = if self.options.repair {
             builder.repair()
         } else {
@@ -213,10 +228,13 @@ impl Load<'_> {
         let header = rapidbin::Header::parse(source.head().map_err(Error::io)?).map_err(malformed)?;
         source.skip(rapidbin::HEADER_BYTES);
         let cut = Cut::Records(rapidbin::EVENT_BYTES);
+        let rest = AtomicUsize::new(0);
         let (builder, _) = self.blocks(source, cut, |(): &mut (), block, builder, _| {
-            rapidbin::parse_block(&block.bytes, block.offset, builder)
+            let left = rapidbin::parse_block(&block.bytes, block.offset, builder)?;
+            rest.fetch_max(left, Ordering::Relaxed);
+            Ok(())
         })?;
-        let notice = header.compare(builder.len() as u64).map_err(malformed)?;
+        let notice = header.compare(builder.len() as u64, rest.into_inner()).map_err(malformed)?;
         Ok(Parsed { builder, lines: None, notices: notice.into_iter().collect(), streams: Vec::new() })
     }
 

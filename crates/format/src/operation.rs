@@ -7,7 +7,7 @@ use crate::text::{LineError, excerpt};
 /// The word for each kind, and other spellings that are read as well.
 ///
 /// A request announces an acquire. It is no event of ours, but keeps its position.
-const WORDS: [(Kind, &str, &[&str]); 25] = [
+const WORDS: [(Kind, &str, &[&str]); 28] = [
     (Kind::Read, "r", &["rd"]),
     (Kind::Write, "w", &["wr"]),
     (Kind::AtomicRead, "ar", &[]),
@@ -33,6 +33,9 @@ const WORDS: [(Kind, &str, &[&str]); 25] = [
     (Kind::Enter, "enter", &[]),
     (Kind::Exit, "exit", &[]),
     (Kind::Skip, "req", &["request"]),
+    (Kind::FailedAttempt, "af", &[]),
+    (Kind::Look, "look", &[]),
+    (Kind::Unseen, "unseen", &[]),
 ];
 
 /// The word for `kind`.

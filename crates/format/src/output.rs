@@ -83,12 +83,36 @@ fn named(path: PathBuf) -> io::Result<To> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".reweave-");
-    // Temporary files are private by default; this one is to look like any other.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    Ok(To::Named(Box::new(builder.tempfile_in(folder)?), path))
+    clear_up(folder);
+    let file = loop {
+        // A trace has what was in a program's memory: it is for its owner alone, as temporary files are.
+        let file = tempfile::Builder::new().prefix(PREFIX).tempfile_in(folder)?;
+        // Where that cannot be done, nobody takes it for one that was left behind.
+        let _ = file.as_file().lock();
+        // Another process may have taken it for one before it was locked.
+        if file.path().exists() {
+            break file;
+        }
+    };
+    crate::memory::unfinished(file.path());
+    Ok(To::Named(Box::new(file), path))
+}
+
+/// What unfinished files are called.
+const PREFIX: &str = ".reweave-";
+
+/// Removes the unfinished files of processes that were killed: nobody has them locked.
+fn clear_up(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_unfinished = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
+        if is_unfinished
+            && entry.file_type().is_ok_and(|kind| kind.is_file())
+            && let Ok(file) = File::options().append(true).open(entry.path())
+            && file.try_lock().is_ok()
+        {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 impl Target {

@@ -5,7 +5,7 @@ use std::io::{Cursor, Seek, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use reweave_trace::{Capabilities, ContextId, Event, Names, ThreadId, Trace, Value};
+use reweave_trace::{Capabilities, ContextId, Dependences, Ending, Event, Names, ThreadId, Trace, Value};
 
 use crate::output::Output;
 use crate::{Error, Format, TraceWriter, rapidbin, rw, std_text};
@@ -44,6 +44,12 @@ pub fn write_trace(trace: &Trace, writer: &mut dyn TraceWriter) -> Result<(), Er
         writer.context(trace.names(), thread, context)?;
     }
     writer.events(trace, at..trace.len())?;
+    if let Some(table) = trace.dependences() {
+        writer.dependences(trace.names(), table)?;
+    }
+    if let Some(ending) = trace.ending() {
+        writer.ending(ending)?;
+    }
     writer.finish()
 }
 
@@ -119,6 +125,14 @@ impl TraceWriter for FileWriter {
 
     fn place(&mut self, place: u64) {
         self.writer.place(place);
+    }
+
+    fn dependences(&mut self, names: &Names, table: &Dependences) -> Result<(), Error> {
+        self.writer.dependences(names, table).map_err(|error| error.in_file(&self.path))
+    }
+
+    fn ending(&mut self, ending: &Ending) -> Result<(), Error> {
+        self.writer.ending(ending).map_err(|error| error.in_file(&self.path))
     }
 
     fn finish(&mut self) -> Result<(), Error> {

@@ -56,7 +56,7 @@ impl<'a> Source<'a> {
         let from = match Compression::of(bytes) {
             None => From::Bytes(bytes),
             Some(compression) => {
-                stream(compression.decode(Counted { reader: bytes, read: Arc::clone(&read) })?)
+                stream(compression.decode(Counted { reader: bytes, read: Arc::clone(&read) }, &read)?)
             }
         };
         Ok(Source { from, offset: 0, block_bytes, read })
@@ -72,7 +72,7 @@ impl<'a> Source<'a> {
         let whole = Cursor::new(magic).chain(reader);
         let from = match compression {
             None => stream(Box::new(whole)),
-            Some(compression) => stream(compression.decode(whole)?),
+            Some(compression) => stream(compression.decode(whole, &read)?),
         };
         Ok(Source { from, offset: 0, block_bytes, read })
     }
@@ -225,11 +225,50 @@ impl Compression {
         }
     }
 
-    fn decode<'a>(self, reader: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
+    fn decode<'a>(
+        self,
+        reader: impl Read + Send + 'a,
+        read: &Arc<AtomicU64>,
+    ) -> io::Result<Box<dyn Read + Send + 'a>> {
+        let read = Arc::clone(read);
         Ok(match self {
-            Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(reader)),
-            Compression::Zstd => Box::new(zstd::stream::read::Decoder::new(reader)?),
+            Compression::Gzip => {
+                Box::new(Bounded { reader: flate2::read::MultiGzDecoder::new(reader), read, given: 0 })
+            }
+            Compression::Zstd => {
+                Box::new(Bounded { reader: zstd::stream::read::Decoder::new(reader)?, read, given: 0 })
+            }
         })
+    }
+}
+
+/// A compressed input may expand to so many bytes, and so many more for each byte that it has.
+const EXPANDED: [u64; 2] = [64 << 20, 128];
+
+/// A reader of what was compressed that stops where a small input becomes a large one.
+struct Bounded<R> {
+    reader: R,
+    /// How much of the compressed input was read.
+    read: Arc<AtomicU64>,
+    given: u64,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.reader.read(buffer)?;
+        self.given += count as u64;
+        let read = self.read.load(Ordering::Relaxed);
+        if self.given > EXPANDED[0].saturating_add(read.saturating_mul(EXPANDED[1])) {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!(
+                    "{read} compressed bytes have become {} already, more than traces do; \
+                     decompress it first if you trust it",
+                    self.given
+                ),
+            ));
+        }
+        Ok(count)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use reweave_trace::{ContextId, Event, EventId, Names, ThreadId, Trace, Value};
+use reweave_trace::{ContextId, Dependences, Ending, Event, EventId, Names, ThreadId, Trace, Value};
 
 use crate::Error;
 
@@ -38,6 +38,14 @@ pub trait TraceWriter {
     /// The next event was at `place` in the code. A line may have several, and each goes its own way: a format that predicts
     /// does better to tell them apart. What is read again is the same.
     fn place(&mut self, _place: u64) {}
+
+    /// Writes the table of dependences of a trace, all of whose events were written.
+    fn dependences(&mut self, names: &Names, table: &Dependences) -> Result<(), Error>;
+
+    /// How the run failed by itself; told at any time before the end. Formats that have no place for that pass over it.
+    fn ending(&mut self, _ending: &Ending) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// Writes what is still held back and closes the document.
     fn finish(&mut self) -> Result<(), Error>;

@@ -66,6 +66,36 @@ impl MustOrderBuilder {
         node
     }
 
+    /// The order of the events added so far.
+    pub fn so_far(&self) -> &MustOrder {
+        &self.order
+    }
+
+    /// What comes after one of some `alternatives`, nobody knows after which, comes after this: the latest event of each chain
+    /// that is at or before every alternative, and not at or before `known`. An alternative is two events that both come before.
+    pub fn common(&mut self, known: Node, alternatives: &[[Node; 2]]) -> Vec<Node> {
+        let order = &mut self.order;
+        order.rows.begin();
+        let mut met = None;
+        for nodes in alternatives {
+            let mut row = EMPTY;
+            for &node in nodes {
+                row = order.rows.join(row, order.row(node));
+                row = order.rows.raise(row, node.chain, node.position + 1);
+            }
+            met = Some(met.map_or(row, |met| order.rows.meet(met, row)));
+        }
+        let (before, after) = (order.row(known), met.unwrap_or(EMPTY));
+        let mut found = Vec::new();
+        order.rows.changes(before, after, &mut |chain, entry| {
+            if entry > order.rows.get(before, chain) && chain != known.chain {
+                found.push(Node::new(chain, entry - 1));
+            }
+        });
+        order.rows.forget_private();
+        found
+    }
+
     /// The order of all events added.
     pub fn finish(mut self) -> MustOrder {
         self.order.rows.shrink();

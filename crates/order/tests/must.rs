@@ -45,6 +45,11 @@ impl Twin {
 }
 
 fn random(random: &mut Random, chains: u32, events: u32) -> (MustOrder, Twin) {
+    let (builder, twin) = random_builder(random, chains, events);
+    (builder.finish(), twin)
+}
+
+fn random_builder(random: &mut Random, chains: u32, events: u32) -> (MustOrderBuilder, Twin) {
     let (mut builder, mut twin) = (MustOrderBuilder::new(chains), Twin::new(chains));
     let mut all = Vec::new();
     let (join_once_in, reach_back) = (1 + random.below(6), 1 + random.below(60));
@@ -60,7 +65,37 @@ fn random(random: &mut Random, chains: u32, events: u32) -> (MustOrder, Twin) {
         assert_eq!(node, twin.event(chain, &incoming));
         all.push(node);
     }
-    (builder.finish(), twin)
+    (builder, twin)
+}
+
+#[test]
+fn what_alternatives_have_in_common_is_before_each_of_them() {
+    for seed in 0..400 {
+        let mut numbers = Random::new(seed);
+        let chains = [1, 2, 5, 17, 40, 300][seed as usize % 6];
+        let (mut builder, twin) = random_builder(&mut numbers, chains, 80);
+        let nodes = twin.nodes();
+        let mut any = || nodes[numbers.below(nodes.len() as u32) as usize];
+        for count in 1..4 {
+            let known = any();
+            let alternatives: Vec<[Node; 2]> = (0..count).map(|_| [any(), any()]).collect();
+            let size = builder.so_far().bytes();
+            let found = builder.common(known, &alternatives);
+            assert_eq!(builder.so_far().bytes(), size, "what was made on the way is forgotten");
+            let entry = |node: Node, chain: u32| {
+                twin.clocks[node.chain as usize][node.position as usize][chain as usize]
+            };
+            let mut expected = Vec::new();
+            for chain in (0..chains).filter(|&chain| chain != known.chain) {
+                let common = alternatives.iter().map(|pair| entry(pair[0], chain).max(entry(pair[1], chain)));
+                let common = common.min().unwrap_or(0);
+                if common > entry(known, chain) {
+                    expected.push(Node::new(chain, common - 1));
+                }
+            }
+            assert_eq!(found, expected, "seed {seed} {known:?} {alternatives:?}");
+        }
+    }
 }
 
 #[test]

@@ -137,7 +137,7 @@ impl Instrumenter<'_, '_> {
     pub(crate) fn called(&mut self, call: Value) -> bool {
         let callee = call.callee();
         if !callee.is_function() {
-            return self.copied_arguments(call);
+            return self.unknown_callee(call, callee) | self.copied_arguments(call);
         }
         let name = callee.name();
         if callee.is_intrinsic() {
@@ -164,6 +164,14 @@ impl Instrumenter<'_, '_> {
             }
             _ => self.copied_arguments(call),
         }
+    }
+
+    /// A function that is called by its address may be a library's.
+    fn unknown_callee(&mut self, call: Value, callee: Value) -> bool {
+        let site = self.hooks.site(self.draft, call);
+        self.hooks.cursor.before(call);
+        self.hooks.tell("calls", &[callee, site]);
+        true
     }
 
     /// What a parameter is a copy of is read by the call.

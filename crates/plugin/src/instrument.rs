@@ -12,6 +12,7 @@ use crate::hooks::Hooks;
 use crate::interposed::{is_told, memory_arguments};
 use crate::ir::{Module, Opcode, Value};
 use crate::table::Draft;
+use crate::traps::{always_returns, deciding_operands, depends_on_arguments};
 
 /// Copies that are no longer than this are not made by libc, and may stay as they are where nobody is to see them.
 pub(crate) const SHORT_COPY: u64 = 64;
@@ -87,6 +88,10 @@ impl Instrumenter<'_, '_> {
 
     /// Whether an instruction calls a function that may tell of something.
     fn is_call(&mut self, instruction: Value) -> bool {
+        if instruction.is_tail_call_that_must_be() {
+            // The callee takes the place of this function.
+            self.draft.mark(instruction.0, Mark::Unsupported);
+        }
         let calls = matches!(instruction.opcode(), Opcode::LLVMCall | Opcode::LLVMInvoke)
             && !instruction.callee().is_intrinsic()
             && !instruction.callee().is_inline_assembly();
@@ -114,7 +119,7 @@ impl Instrumenter<'_, '_> {
                 self.first_needed(flow, instruction, &[instruction.operand(0)])
             }
             Opcode::LLVMCall | Opcode::LLVMInvoke | Opcode::LLVMCallBr => self.call(flow, instruction),
-            _ => None,
+            _ => self.first_needed(flow, instruction, &deciding_operands(instruction)),
         }
     }
 
@@ -137,7 +142,7 @@ impl Instrumenter<'_, '_> {
         let mut depend_on = Vec::new();
         let name = callee.name();
         if callee.is_intrinsic() {
-            if touches_memory(&name) {
+            if depends_on_arguments(call, &name) {
                 depend_on = call.call_arguments();
             }
         } else if callee.is_function() && (is_told(&name) || memory_arguments(&name).is_some()) {
@@ -145,7 +150,12 @@ impl Instrumenter<'_, '_> {
         } else if !callee.is_function() {
             return Some(Some(callee));
         } else if callee.is_declared_elsewhere() {
-            return (!call.touches_no_memory()).then_some(None);
+            if !call.touches_no_memory() {
+                return Some(None);
+            }
+            if !always_returns(&name) {
+                depend_on = call.call_arguments();
+            }
         }
         for (place, argument) in call.call_arguments().into_iter().enumerate() {
             if call.copied_parameter(place as u32).is_some() {
@@ -190,6 +200,11 @@ impl Instrumenter<'_, '_> {
             }
             Opcode::LLVMAtomicCmpXchg => {
                 self.is_shared(instruction, instruction.operand(0)) && self.compare(instruction)
+            }
+            Opcode::LLVMCall | Opcode::LLVMInvoke | Opcode::LLVMCallBr
+                if instruction.callee().is_inline_assembly() =>
+            {
+                self.assembly(instruction)
             }
             Opcode::LLVMCall | Opcode::LLVMInvoke => self.called(instruction),
             _ => false,
@@ -260,8 +275,8 @@ impl Instrumenter<'_, '_> {
             return;
         };
         self.hooks.cursor.before(first);
-        let caller = self.hooks.return_address();
-        self.hooks.tell("entry", &[caller]);
+        let (caller, site) = (self.hooks.return_address(), self.hooks.site(self.draft, function));
+        self.hooks.tell("entered", &[caller, site]);
         for (place, parameter) in function.parameters().into_iter().enumerate() {
             if let Some(of) = function.copied_parameter(place as u32) {
                 let (site, size) = (self.hooks.site(self.draft, function), self.hooks.module.size(of));
@@ -270,13 +285,6 @@ impl Instrumenter<'_, '_> {
             }
         }
     }
-}
-
-/// Whether a function of LLVM's own is one that copies or sets memory.
-fn touches_memory(name: &str) -> bool {
-    ["llvm.memcpy.", "llvm.memmove.", "llvm.memset.", "llvm.masked."]
-        .iter()
-        .any(|start| name.starts_with(start))
 }
 
 /// Whether control leaves the function there.

@@ -10,6 +10,7 @@
 //! Where LLVM 22's headers were missing at build time, the library is empty, and no compiler loads it.
 #![cfg(reweave_llvm)]
 
+mod assembly;
 mod branches;
 mod calls;
 mod escape;
@@ -19,6 +20,7 @@ mod interposed;
 mod ir;
 mod rust_std;
 mod table;
+mod traps;
 
 use std::ffi::{c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};

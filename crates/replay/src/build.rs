@@ -31,6 +31,15 @@ pub struct Recorded<'r> {
     pub about: &'r About,
 }
 
+/// A schedule that goes on after what it shows.
+#[derive(Clone, Debug)]
+pub struct Continued {
+    /// The schedule.
+    pub schedule: Schedule,
+    /// How many of its segments lead to what it shows.
+    pub needed: usize,
+}
+
 /// The schedule that makes the program do what a witness shows.
 pub fn build(
     recorded: Recorded<'_>,
@@ -38,9 +47,50 @@ pub fn build(
     checked: &CheckedWitness,
     title: Title,
 ) -> Result<Schedule, Error> {
+    built(recorded, checker, checked, title).map(|(schedule, _)| schedule.without_unused_modules())
+}
+
+/// The schedule up to `last`, an event that is in the witness, or next after it; and on from there as observed, as far as the program goes
+/// along. It shows a sequence: that events come in this order, whatever comes of it.
+pub fn continued(
+    recorded: Recorded<'_>,
+    checker: &Checker<'_>,
+    checked: &CheckedWitness,
+    last: EventId,
+    title: Title,
+) -> Result<Continued, Error> {
+    let trace = recorded.trace;
+    let (mut schedule, mut builder) = built(recorded, checker, checked, title)?;
+    let mut done: HashSet<EventId> = checked.witness().schedule(trace).collect();
+    if done.insert(last) {
+        let last = builder.named(last)?;
+        schedule.segments.push(last.clone());
+        (schedule.events, schedule.same, schedule.order) = (vec![last], Vec::new(), Vec::new());
+    }
+    schedule.shape = Shape::Sequence;
+    let needed = schedule.segments.len();
+    let rest = trace.ids().filter(|event| !done.contains(event) && is_step(trace, *event));
+    let rest = builder.segments(&rest.collect::<Vec<_>>(), &HashSet::new())?;
+    schedule.segments.extend(rest);
+    schedule.threads = builder.threads;
+    Ok(Continued { schedule: schedule.without_unused_modules(), needed })
+}
+
+/// A branch is no step: it is told only where something was read before. Nor is a write that nobody recorded: the read
+/// that tells of it has the same place and occurrence.
+fn is_step(trace: &Trace, event: EventId) -> bool {
+    !matches!(trace.op(event).kind(), Kind::Branch | Kind::Unseen | Kind::Skip)
+}
+
+fn built<'r>(
+    recorded: Recorded<'r>,
+    checker: &Checker<'_>,
+    checked: &CheckedWitness,
+    title: Title,
+) -> Result<(Schedule, Builder<'r>), Error> {
     let Recorded { trace, about, .. } = recorded;
     let claim = checked.claim();
-    let claimed = events_of(claim);
+    let claimed = events_of(trace, claim);
     let events = simplified(trace, checker, checked, &claimed);
     let mut builder = Builder {
         recorded,
@@ -48,25 +98,24 @@ pub fn build(
         by_thread: HashMap::new(),
     };
     builder.by_thread.insert(main_thread(trace), 0);
-    // A branch is no step: it is told only where something was read before.
-    let steps: Vec<EventId> =
-        events.into_iter().filter(|&event| trace.op(event).kind() != Kind::Branch).collect();
+    let steps: Vec<EventId> = events.into_iter().filter(|&event| is_step(trace, event)).collect();
     let segments = builder.segments(&steps, &claimed.iter().copied().collect())?;
     let named = claimed.iter().map(|&event| builder.named(event)).collect::<Result<Vec<_>, _>>()?;
-    let (shape, same, order) = shape(claim, &claimed);
-    Ok(Schedule {
+    let (shape, same, order) = shape(trace, claim, &claimed);
+    let schedule = Schedule {
         modules: about.modules.clone(),
         fingerprint: title.fingerprint,
         kind: title.kind,
         title: title.text,
         shape,
-        threads: builder.threads,
+        threads: builder.threads.clone(),
         events: named,
         same,
         order,
+        alike: Vec::new(),
         segments,
-    }
-    .without_unused_modules())
+    };
+    Ok((schedule, builder))
 }
 
 /// The first thread is the one that nobody made.
@@ -74,9 +123,18 @@ fn main_thread(trace: &Trace) -> ThreadId {
     trace.events().next().map_or(ThreadId(0), |(_, event)| event.thread)
 }
 
-/// The events that a claim names, each once.
-fn events_of(claim: &Claim) -> Vec<EventId> {
+fn is_wait(trace: &Trace, event: EventId) -> bool {
+    trace.op(event).kind() == Kind::Wait
+}
+
+/// The events that a claim names, each once. Where somebody sleeps, whoever waits for a lock besides does so by itself.
+fn events_of(trace: &Trace, claim: &Claim) -> Vec<EventId> {
     let mut all: Vec<EventId> = match claim {
+        Claim::Deadlock(events) if events.iter().any(|&event| is_wait(trace, event)) => {
+            events.iter().copied().filter(|&event| is_wait(trace, event)).collect()
+        }
+        Claim::Asleep(event) | Claim::Unwritten(event) => vec![*event],
+        Claim::Ahead { first, then } => vec![*first, *then],
         Claim::CoEnabled(events) | Claim::Deadlock(events) | Claim::Sequence { events, .. } => events.clone(),
         Claim::Before { pairs, .. } => pairs.iter().flat_map(|&(a, b)| [a, b]).collect(),
     };
@@ -87,13 +145,19 @@ fn events_of(claim: &Claim) -> Vec<EventId> {
 
 type Pairs = Vec<(usize, usize)>;
 
-fn shape(claim: &Claim, claimed: &[EventId]) -> (Shape, Pairs, Pairs) {
+fn shape(trace: &Trace, claim: &Claim, claimed: &[EventId]) -> (Shape, Pairs, Pairs) {
     let place = |event: EventId| claimed.iter().position(|&one| one == event).unwrap_or(0);
     match claim {
         Claim::CoEnabled(events) => {
             (Shape::Race, (1..events.len()).map(|event| (event - 1, event)).collect(), Vec::new())
         }
+        Claim::Asleep(_) => (Shape::Sleep, Vec::new(), Vec::new()),
+        Claim::Deadlock(events) if events.iter().any(|&event| is_wait(trace, event)) => {
+            (Shape::Sleep, Vec::new(), Vec::new())
+        }
         Claim::Deadlock(_) => (Shape::Deadlock, Vec::new(), Vec::new()),
+        Claim::Unwritten(_) => (Shape::Sequence, Vec::new(), Vec::new()),
+        Claim::Ahead { .. } => (Shape::Late, vec![(0, 1)], vec![(0, 1)]),
         Claim::Sequence { events, .. } => {
             let pairs: Pairs = events.windows(2).map(|pair| (place(pair[0]), place(pair[1]))).collect();
             (Shape::Sequence, pairs.clone(), pairs)
@@ -187,6 +251,9 @@ fn op_text(trace: &Trace, event: EventId) -> String {
         reweave_trace::Kind::AtomicRead => "atomic read of",
         reweave_trace::Kind::AtomicWrite => "atomic write of",
         reweave_trace::Kind::Update => "update of",
+        reweave_trace::Kind::FailedAttempt => "failed attempt at",
+        reweave_trace::Kind::Look => "look at",
+        reweave_trace::Kind::Unseen => "unrecorded write of",
         reweave_trace::Kind::Acquire => "lock",
         reweave_trace::Kind::Release | reweave_trace::Kind::SharedRelease => "unlock",
         reweave_trace::Kind::SharedAcquire => "shared lock",
@@ -201,6 +268,7 @@ fn op_text(trace: &Trace, event: EventId) -> String {
         reweave_trace::Kind::Free => "free",
         reweave_trace::Kind::Begin => "begin",
         reweave_trace::Kind::End => "end",
+        reweave_trace::Kind::Call => "call",
         _ => "step",
     };
     match trace.target_name(op) {

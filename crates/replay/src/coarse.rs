@@ -1,8 +1,8 @@
 //! Fewer switches: the same schedule up to steps that do not meet, with each thread running as long as it can.
 //!
 //! Two steps are kept in order when they are of one thread, touch the same variable and one of them writes, or have to do
-//! with the same lock, condition variable or thread. Any order that keeps these leads to the same state, and each read
-//! observes the same write. Linear in the number of steps, but for writes after many reads.
+//! with the same lock, condition variable, thread or clock, or are both calls; an unseen write stays behind all that came
+//! before it. Any order that keeps these leads to the same state, and each read observes the same write. Linear in the number of steps, but for writes after many reads.
 
 use hashbrown::HashMap;
 use reweave_trace::{EventId, Op, Trace};
@@ -13,6 +13,9 @@ enum Thing {
     Variable(u32),
     Lock(u32),
     Condition(u32),
+    Clock(u32),
+    /// What calls work on: objects are not told apart here, for there are few calls.
+    Objects,
 }
 
 /// Steps that later ones must come after.
@@ -69,6 +72,11 @@ fn dependences(trace: &Trace, steps: &[EventId]) -> (Vec<Vec<u32>>, Vec<u32>) {
         match op {
             Op::Fork(child) => _ = threads.insert(child.0, place),
             Op::Join(child) => graph.edge(threads.get(&child.0).copied(), place),
+            Op::Unseen(_) => {
+                let mut last: Vec<u32> = threads.values().copied().collect();
+                last.sort_unstable();
+                last.into_iter().for_each(|last| graph.edge(Some(last), place));
+            }
             _ => {}
         }
         let start = starts.get(&place).map(|&condition| (Thing::Condition(condition), true));
@@ -137,6 +145,8 @@ fn touched(trace: &Trace, op: Op) -> Vec<(Thing, bool)> {
         Op::Wait(condition) | Op::Notify(condition) | Op::NotifyAll(condition) => {
             vec![(Thing::Condition(condition.0), true)]
         }
+        Op::Look(clock) => vec![(Thing::Clock(clock.0), true)],
+        Op::Call(_) => vec![(Thing::Objects, true)],
         _ => Vec::new(),
     }
 }

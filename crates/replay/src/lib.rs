@@ -10,6 +10,7 @@
 
 pub mod build;
 mod coarse;
+pub mod harm;
 mod inputs;
 pub mod outcome;
 mod plan;
@@ -18,10 +19,11 @@ mod schedule;
 pub mod text;
 
 pub use build::build;
+pub use harm::{Harm, Reference};
 pub use outcome::{Outcome, Report};
 pub use plan::{Order, Wish};
-pub use run::{Ended, Run};
-pub use schedule::{Named, Schedule, Segment, Shape, Thread};
+pub use run::{Ended, Recording, Run};
+pub use schedule::{DEEPENED, Named, Schedule, Segment, Shape, Thread};
 
 /// Why there is no schedule, or no run.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +43,9 @@ pub enum Error {
     /// The steps of the trace do not name one that is needed.
     #[error("the schedule cannot be named: {0}")]
     Unnamed(String),
+    /// This process was asked to end meanwhile.
+    #[error("interrupted")]
+    Interrupted,
     /// A file could not be read or written.
     #[error("a file could not be read or written: {0}")]
     Io(#[from] std::io::Error),

@@ -5,7 +5,7 @@ use std::fmt;
 use reweave_capture::Lookup;
 
 use crate::plan::{Order, Part, parts};
-use crate::schedule::{Named, Schedule};
+use crate::schedule::{Named, Schedule, Shape};
 
 /// What came of it, in a word.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -127,6 +127,23 @@ pub fn report(schedule: &Schedule, order: Order, notes: &[String], maps: &str) -
     reader.finish()
 }
 
+/// Makes a report of the notes of a run that followed no schedule.
+pub fn without_schedule(notes: &[String]) -> Report {
+    let has = |name: &str| notes.iter().any(|note| note == name);
+    let (deadlocked, timed_out) = (has("deadlock"), has("timeout"));
+    Report {
+        outcome: if deadlocked || timed_out { Outcome::Hung } else { Outcome::Finished },
+        steps: 0,
+        given_up: Vec::new(),
+        events: Vec::new(),
+        threads: Vec::new(),
+        held: Vec::new(),
+        deadlocked,
+        timed_out,
+        stopped_at: None,
+    }
+}
+
 struct Reader<'s> {
     schedule: &'s Schedule,
     lookup: Lookup,
@@ -221,7 +238,9 @@ impl Reader<'_> {
     fn step(&self, item: usize) -> Option<&Named> {
         match *self.parts.get(item)? {
             Part::Segment(place) => self.schedule.segments.get(place),
-            Part::Stand(event) | Part::Block(event) | Part::Then(event) => self.schedule.events.get(event),
+            Part::Stand(event) | Part::Block(event) | Part::Sleep(event) | Part::Then(event) => {
+                self.schedule.events.get(event)
+            }
             Part::Look => None,
         }
     }
@@ -232,7 +251,7 @@ impl Reader<'_> {
         let times = if step.occurrence == 1 { String::new() } else { format!(", time {}", step.occurrence) };
         match self.parts.get(item) {
             Some(Part::Stand(_)) => format!("{thread} stands before: {}{times}", step.note),
-            Some(Part::Block(_)) => format!("{thread} waits: {}{times}", step.note),
+            Some(Part::Block(_) | Part::Sleep(_)) => format!("{thread} waits: {}{times}", step.note),
             _ => format!("{thread} does: {}{times}", step.note),
         }
     }
@@ -250,14 +269,24 @@ impl Reader<'_> {
             "passed" => "it came before it was wanted".to_owned(),
             "late" => format!("the thread took another branch, or had other input, and is{at}"),
             "early" => format!("steps before it are missing: another branch, or other input{at}"),
+            "clock" => {
+                format!("another thread knows of a later time than the one that this thread was told{at}")
+            }
             "not-blocked" => "the lock was free".to_owned(),
-            _ => "it was not the same memory, or not in that order".to_owned(),
+            "woken" => "somebody notified it, or its time had come".to_owned(),
+            _ => {
+                "it was not the same memory, or not the same block any more, or not in that order".to_owned()
+            }
         }
     }
 
     fn finish(self) -> Report {
         let mut report = self.report;
-        report.outcome = if self.confirmed {
+        // One read alone is where it should be only if all before it came as planned.
+        let shows = self.schedule.shape != Shape::Sequence
+            || !self.schedule.order.is_empty()
+            || report.given_up.is_empty();
+        report.outcome = if self.confirmed && shows {
             Outcome::Confirmed
         } else if !report.given_up.is_empty() {
             Outcome::Diverged

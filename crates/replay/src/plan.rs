@@ -34,6 +34,9 @@ pub struct Wish {
     pub strict: bool,
     /// Whether a debugger is to stop there.
     pub stops: bool,
+    /// How many points a thread may pass on its way to a step, beyond what it took in the recorded run; the runtime's own
+    /// number where there is none.
+    pub patience: Option<u64>,
 }
 
 /// What item of a plan it is, for people.
@@ -45,6 +48,8 @@ pub(crate) enum Part {
     Stand(usize),
     /// It waits for its lock.
     Block(usize),
+    /// It waits to be notified.
+    Sleep(usize),
     /// The moment to look.
     Look,
     /// The event happens afterwards.
@@ -69,7 +74,13 @@ pub(crate) fn parts(schedule: &Schedule, order: Order) -> Vec<Part> {
             parts.extend(events.map(Part::Block));
             parts.push(Part::Look);
         }
+        Shape::Sleep => {
+            parts.extend(events.map(Part::Sleep));
+            parts.push(Part::Look);
+        }
         Shape::Sequence => parts.push(Part::Look),
+        // What it does then may fail, or not come at all.
+        Shape::Late => parts.extend([Part::Stand(1), Part::Look, Part::Then(1)]),
     }
     parts
 }
@@ -89,9 +100,18 @@ pub(crate) fn write(schedule: &Schedule, wish: Wish) -> String {
     if wish.stops {
         text.push_str("stop\n");
     }
+    if let Some(patience) = wish.patience {
+        let _ = writeln!(text, "p {patience}");
+    }
     let place = |place: CodePlace| {
         format!("{} {}", place.module.map_or(unknown, |module| module as usize), place.offset)
     };
+    for set in &schedule.alike {
+        let Some((&first, others)) = set.split_first() else { continue };
+        for &other in others {
+            let _ = writeln!(text, "a {} {}", place(first), place(other));
+        }
+    }
     for &(parent, at, nth) in schedule.threads.iter().filter_map(|thread| thread.made.as_ref()) {
         let _ = writeln!(text, "t {parent} {} {nth}", place(at));
     }
@@ -112,6 +132,7 @@ pub(crate) fn write(schedule: &Schedule, wish: Wish) -> String {
             Part::Segment(place) => ("r", schedule.segments.get(place)),
             Part::Stand(event) => ("s", schedule.events.get(event)),
             Part::Block(event) => ("b", schedule.events.get(event)),
+            Part::Sleep(event) => ("w", schedule.events.get(event)),
             Part::Then(event) => ("r", schedule.events.get(event)),
         };
         if let Some(Named { thread, place: at, occurrence, own, .. }) = step {

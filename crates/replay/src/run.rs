@@ -1,20 +1,13 @@
 //! One run of the program under a schedule.
-//!
-//! The program has a process group of its own. When it has ended, or its time is up, whatever is left of that group is ended
-//! too, and so is every process that carries the run's name in its environment, wherever it moved to.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::{self, Read};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
 
-use reweave_capture::{Drain, build_of};
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use reweave_capture::build_of;
+use reweave_session::{Collected, Files, Folder, Launch, Limits};
 
 use crate::Error;
 use crate::inputs;
@@ -22,10 +15,6 @@ use crate::outcome::{self, Report};
 use crate::plan::{self, Wish};
 use crate::schedule::Schedule;
 
-/// How often a program is looked after.
-const LOOK: Duration = Duration::from_millis(2);
-/// How much later than the runtime this ends a program.
-const GRACE: Duration = Duration::from_secs(2);
 /// Output beyond this is not kept.
 const MOST_OUTPUT: u64 = 1 << 20;
 
@@ -42,6 +31,12 @@ pub struct Run<'r> {
     pub timeout: Duration,
     /// What was read in the recorded run, to be read again.
     pub recorded_inputs: Option<&'r Path>,
+    /// Where a recording of this run is to be left, if one is wanted.
+    pub recording: Option<&'r Path>,
+    /// Where it runs; here where there is none.
+    pub folder: Option<&'r Path>,
+    /// Whether the recording went on in the child where the program forked.
+    pub follows_child: bool,
 }
 
 /// How a run ended.
@@ -55,6 +50,19 @@ pub struct Ended {
     pub out: String,
     /// And to its standard error.
     pub err: String,
+    /// What became of the recording of this run, where there is one.
+    pub recording: Option<Recording>,
+}
+
+/// What is known of a recording beside what is in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Recording {
+    /// Whether a program came that could be recorded.
+    pub begun: bool,
+    /// Whether the program wrote the end of it.
+    pub whole: bool,
+    /// Whether it has the run from its start.
+    pub from_start: bool,
 }
 
 /// Makes sure that a program is the one that a schedule is for.
@@ -81,156 +89,168 @@ pub fn check_program(program: &Path, schedule: &Schedule) -> Result<(), Error> {
     )))
 }
 
-/// A path with more slashes at its start, which mean nothing: where the program's stack begins depends on the size of its
-/// environment.
-fn padded(path: &Path) -> OsString {
-    const MULTIPLE: usize = 256;
-    let path = path.as_os_str();
-    let mut padded = OsString::from("/".repeat((path.len() + 1).next_multiple_of(MULTIPLE) - path.len()));
-    padded.push(path);
-    padded
+/// What a run needs in its folder.
+struct Prepared<'f> {
+    folder: &'f Folder,
+    plan: PathBuf,
+    inputs: Option<PathBuf>,
+}
+
+/// Writes what the runtime of `program` is to follow into a folder; the file.
+pub fn write_plan(
+    folder: &Folder,
+    program: &Path,
+    schedule: &Schedule,
+    wish: Wish,
+) -> Result<PathBuf, Error> {
+    let plan = folder.path().join("plan");
+    let mut named = schedule.clone();
+    // It is found by the name of its file, which may have changed.
+    if let (Some(module), Some(name)) = (named.modules.first_mut(), program.file_name()) {
+        module.name = name.to_string_lossy().into_owned();
+    }
+    fs::write(&plan, plan::write(&named, wish))?;
+    Ok(plan)
 }
 
 impl Run<'_> {
     /// Runs the program under a schedule.
     pub fn start(&self, schedule: &Schedule, wish: Wish) -> Result<Ended, Error> {
-        let folder = tempfile::tempdir()?;
-        let (mut command, _ring) = self.command(folder.path(), schedule, wish, self.program.as_os_str())?;
-        command.args(self.arguments).process_group(0);
-        command.stdin(match self.input {
+        self.start_in(&Folder::temporary()?, self.recording.is_some(), schedule, wish)
+    }
+
+    /// Runs the program under a schedule, with its files, and the recording of the run where that is wanted, in a folder.
+    pub fn start_in(
+        &self,
+        folder: &Folder,
+        records: bool,
+        schedule: &Schedule,
+        wish: Wish,
+    ) -> Result<Ended, Error> {
+        let prepared = self.prepare(folder, schedule, wish)?;
+        let launch = self.launch(&prepared, self.program.as_os_str(), self.arguments);
+        let mut ended =
+            self.run_in(folder, Launch { limits: records.then_some(Limits::NONE), ..launch }, |files| {
+                outcome::report(schedule, wish.order, &files.notes(), &files.maps())
+            })?;
+        if !records {
+            ended.recording = None;
+        }
+        Ok(ended)
+    }
+
+    /// Runs the program without a schedule, and records it in a folder.
+    pub fn record_in(&self, folder: &Folder, policy: &str, seed: u64) -> Result<Ended, Error> {
+        let launch = Launch {
+            policy,
+            seed,
+            follows_child: self.follows_child,
+            ..Launch::new(self.program.as_os_str(), self.arguments)
+        };
+        self.run_in(folder, launch, |files| outcome::without_schedule(&files.notes()))
+    }
+
+    /// Runs the program to its end.
+    fn run_in(
+        &self,
+        folder: &Folder,
+        launch: Launch<'_>,
+        report: impl FnOnce(&Files) -> Report,
+    ) -> Result<Ended, Error> {
+        let input = match self.input {
             Some(path) => Stdio::from(fs::File::open(path)?),
             None => Stdio::null(),
-        });
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn()?;
-        let out = collect(child.stdout.take());
-        let err = collect(child.stderr.take());
-        let status = wait(&mut child, self.timeout + GRACE, folder.path())?;
-        let notes = notes(folder.path());
-        let maps = fs::read_to_string(folder.path().join("raw.maps")).unwrap_or_default();
-        let mut report = outcome::report(schedule, wish.order, &notes, &maps);
-        if status.is_none() && report.outcome == outcome::Outcome::Finished {
+        };
+        let launch = Launch {
+            timeout: Some(self.timeout),
+            own_group: true,
+            // There is nothing to finish: what it does is of no use any more.
+            patience: Duration::ZERO,
+            ..launch
+        };
+        let mut session = launch.start(folder, |command| {
+            command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
+            if let Some(folder) = self.folder {
+                command.current_dir(folder);
+            }
+        })?;
+        let (out, err) = session.output();
+        let (out, err) = (Collected::start(out, MOST_OUTPUT), Collected::start(err, MOST_OUTPUT));
+        let end = session.wait(|_| ())?;
+        if end.asked.is_some() {
+            return Err(Error::Interrupted);
+        }
+        let files = folder.files();
+        if let Some(path) = self.recording {
+            keep(&files, path)?;
+        }
+        let mut report = report(&files);
+        if end.stopped.is_some() && report.outcome == outcome::Outcome::Finished {
             report.outcome = outcome::Outcome::Hung;
             report.timed_out = true;
         }
-        let text = |from: Receiver<Vec<u8>>| {
-            let bytes = from.recv_timeout(GRACE).unwrap_or_default();
-            String::from_utf8_lossy(&bytes).into_owned()
-        };
-        Ok(Ended { report, status, out: text(out), err: text(err) })
+        let text = |from: Collected| String::from_utf8_lossy(&from.bytes()).into_owned();
+        let status = end.stopped.is_none().then_some(end.status);
+        let drain = session.drain();
+        let recording =
+            Recording { begun: drain.has_begun(), whole: drain.is_whole(), from_start: drain.keeps_all() };
+        Ok(Ended { report, status, out: text(out), err: text(err), recording: Some(recording) })
     }
 
     /// Runs it under a debugger, which stops where the bug is about to happen. Input and output are the user's.
     pub fn debug(&self, schedule: &Schedule, wish: Wish, debugger: &[OsString]) -> Result<ExitStatus, Error> {
-        let folder = tempfile::tempdir()?;
         let Some((name, flags)) = debugger.split_first() else {
             return Err(Error::OtherProgram("no debugger is given".to_owned()));
         };
-        let (mut command, _ring) =
-            self.command(folder.path(), schedule, Wish { stops: true, ..wish }, name)?;
-        command.args(flags).arg("--args").arg(self.program).args(self.arguments);
+        let folder = Folder::temporary()?;
+        let prepared = self.prepare(&folder, schedule, Wish { stops: true, ..wish })?;
+        let mut arguments = flags.to_vec();
+        arguments.extend(["--args".into(), self.program.as_os_str().to_owned()]);
+        arguments.extend_from_slice(self.arguments);
         // A user at a debugger takes any time.
-        command.env("REWEAVE_TIMEOUT_MS", format!("{:020}", 0));
-        let status = command.status()?;
-        end_leftovers(folder.path());
-        Ok(status)
+        let launch = Launch { timeout: None, limits: None, ..self.launch(&prepared, name, &arguments) };
+        Ok(launch.start(prepared.folder, |_| ())?.wait(|_| ())?.status)
     }
 
-    fn command(
+    fn launch<'l>(
         &self,
-        folder: &Path,
+        prepared: &'l Prepared<'_>,
+        program: &'l OsStr,
+        arguments: &'l [OsString],
+    ) -> Launch<'l> {
+        Launch {
+            policy: "plain",
+            plan: Some(&prepared.plan),
+            inputs: prepared.inputs.as_deref(),
+            follows_child: self.follows_child,
+            ..Launch::new(program, arguments)
+        }
+    }
+
+    fn prepare<'f>(
+        &self,
+        folder: &'f Folder,
         schedule: &Schedule,
         wish: Wish,
-        program: &OsStr,
-    ) -> Result<(Command, Drain), Error> {
-        // Nobody listens to what it records: the notes are all that counts.
-        let raw = folder.join("raw");
-        let ring = Drain::create(&raw, 1, u64::MAX)?;
-        ring.refuse();
-        let plan_path = folder.join("plan");
-        let mut named = schedule.clone();
-        // It is found by the name of its file, which may have changed.
-        if let (Some(module), Some(name)) = (named.modules.first_mut(), self.program.file_name()) {
-            module.name = name.to_string_lossy().into_owned();
-        }
-        fs::write(&plan_path, plan::write(&named, wish))?;
-        let mut command = Command::new(program);
-        command.env("REWEAVE_RECORD", padded(&raw)).env("REWEAVE_RING", padded(ring.ring()));
-        command.env("REWEAVE_PLAN", padded(&plan_path));
-        command.env("REWEAVE_POLICY", "plain---");
-        let mut given = PathBuf::new();
-        if let Some(path) = self.recorded_inputs {
-            given = folder.join("inputs");
-            fs::write(&given, inputs::translate(&fs::read(path)?, schedule))?;
-        }
-        command.env("REWEAVE_INPUTS", padded(&given));
-        let limit = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX).max(1);
-        for (name, value) in [("REWEAVE_SEED", 0), ("REWEAVE_TIMEOUT_MS", limit), ("REWEAVE_CLOCK", 0)] {
-            command.env(name, format!("{value:020}"));
-        }
-        Ok((command, ring))
-    }
-}
-
-/// What the runtime wrote down.
-fn notes(folder: &Path) -> Vec<String> {
-    let notes = fs::read(folder.join("raw.note")).unwrap_or_default();
-    String::from_utf8_lossy(&notes).lines().map(str::to_owned).collect()
-}
-
-/// Reads a stream to its end, and gives what it read.
-fn collect(stream: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
-    let (send, receive) = mpsc::channel();
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut stream) = stream {
-            // What cannot be read is not there.
-            let _ = stream.by_ref().take(MOST_OUTPUT).read_to_end(&mut bytes);
-            let _ = io::copy(&mut stream, &mut io::sink());
-        }
-        let _ = send.send(bytes);
-    });
-    receive
-}
-
-/// Waits for the program, or ends it; with it goes all that it started.
-fn wait(child: &mut Child, limit: Duration, folder: &Path) -> Result<Option<ExitStatus>, Error> {
-    let started = Instant::now();
-    let mut pause = Duration::from_micros(200);
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break Some(status);
-        }
-        if started.elapsed() > limit {
-            break None;
-        }
-        thread::sleep(pause);
-        pause = (pause * 2).min(LOOK);
-    };
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // It may have ended with nothing left.
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-    end_leftovers(folder);
-    if status.is_none() {
-        child.wait()?;
-    }
-    Ok(status)
-}
-
-/// Ends the processes that were started with this run's folder in their environment.
-fn end_leftovers(folder: &Path) {
-    let mark = folder.as_os_str().as_encoded_bytes();
-    let Ok(processes) = fs::read_dir("/proc") else { return };
-    for process in processes.flatten() {
-        let name = process.file_name();
-        let Some(id) = name.to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw) else {
-            continue;
+    ) -> Result<Prepared<'f>, Error> {
+        let plan = write_plan(folder, self.program, schedule, wish)?;
+        let inputs = match self.recorded_inputs {
+            Some(path) => {
+                let given = folder.path().join("inputs");
+                fs::write(&given, inputs::translate(&fs::read(path)?, schedule))?;
+                Some(given)
+            }
+            None => None,
         };
-        let environment = fs::read(process.path().join("environ")).unwrap_or_default();
-        let ours = id == rustix::process::getpid();
-        if !ours && environment.windows(mark.len()).any(|part| part == mark) {
-            let _ = kill_process(id, Signal::KILL);
-        }
+        Ok(Prepared { folder, plan, inputs })
     }
+}
+
+/// Leaves the recording of the run where it is wanted, with what was mapped beside it.
+fn keep(files: &Files, path: &Path) -> Result<(), Error> {
+    fs::copy(files.raw(), path)?;
+    let mut maps = path.as_os_str().to_owned();
+    maps.push(".maps");
+    fs::copy(files.maps_path(), maps)?;
+    Ok(())
 }

@@ -2,6 +2,9 @@
 
 use reweave_capture::{CodePlace, ModuleFile};
 
+/// The kind of a schedule that only lets a read observe something new.
+pub const DEEPENED: &str = "deepened";
+
 /// What the claimed events do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
@@ -11,6 +14,10 @@ pub enum Shape {
     Deadlock,
     /// They have come, in the given order.
     Sequence,
+    /// Each is a wait that nobody ends.
+    Sleep,
+    /// The first has come, and the second, which should have come before it, is next.
+    Late,
 }
 
 impl Shape {
@@ -20,6 +27,8 @@ impl Shape {
             Shape::Race => "race",
             Shape::Deadlock => "deadlock",
             Shape::Sequence => "sequence",
+            Shape::Sleep => "sleep",
+            Shape::Late => "late",
         }
     }
 }
@@ -74,6 +83,9 @@ pub struct Schedule {
     pub same: Vec<(usize, usize)>,
     /// Pairs of events of which the first comes first.
     pub order: Vec<(usize, usize)>,
-    /// What runs, in order, before the claimed events are next; with them in it where they are a sequence.
+    /// Sets of places that are one: an event at any of them counts for all. A step names the first of its set.
+    pub alike: Vec<Vec<CodePlace>>,
+    /// What runs, in order, before the claimed events are next; with them in it where they are a sequence, and the first of them where the other
+    /// is late.
     pub segments: Vec<Segment>,
 }

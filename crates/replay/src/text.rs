@@ -11,7 +11,7 @@
 //! run main to shop+0x1410#2 @12        # fork(T2), main shop.c:45
 //! ```
 //! `PLACE#N` is the N-th event of the thread at that place, `@N` its N-th event in the program, as far as known. What
-//! follows ` # ` is for people only. A module that places name and that is not the program has a line `module NAME BUILD`.
+//! follows ` # ` is for people only. In version 2, `alike PLACE PLACE …` says that places count as one. A module that places name and that is not the program has a line `module NAME BUILD`.
 
 use std::fmt::Write;
 
@@ -21,12 +21,15 @@ use crate::Error;
 use crate::schedule::{Named, Schedule, Shape, Thread};
 
 const FIRST: &str = "reweave schedule 1";
+/// How a schedule begins in which several places are one.
+const SECOND: &str = "reweave schedule 2";
 /// Schedules with more lines are refused: no program has so many switches that matter.
 const MOST_LINES: usize = 20_000_000;
 
 /// The text of a schedule.
 pub fn write(schedule: &Schedule) -> String {
-    let mut text = format!("{FIRST}\n");
+    // What older versions can read is written as they do.
+    let mut text = format!("{}\n", if schedule.alike.is_empty() { FIRST } else { SECOND });
     for (number, module) in schedule.modules.iter().enumerate() {
         let word = if number == 0 { "program" } else { "module" };
         let _ = writeln!(text, "{word} {} {}", module.name, module.build);
@@ -44,6 +47,10 @@ pub fn write(schedule: &Schedule) -> String {
                 &thread.note,
             );
         }
+    }
+    for set in &schedule.alike {
+        let places: Vec<String> = set.iter().map(|&place| place_text(schedule, place)).collect();
+        let _ = writeln!(text, "alike {}", places.join(" "));
     }
     let name = |event: usize| label(event);
     for (number, event) in schedule.events.iter().enumerate() {
@@ -98,10 +105,11 @@ fn step(schedule: &Schedule, step: &Named, to: &str) -> String {
 pub fn read(text: &str) -> Result<Schedule, Error> {
     let mut reader = Reader { schedule: empty(), shape: None };
     let mut lines = text.lines().enumerate();
-    if lines.next().map(|(_, line)| line.trim_end()) != Some(FIRST) {
+    let first = lines.next().map(|(_, line)| line.trim_end());
+    if first != Some(FIRST) && first != Some(SECOND) {
         let what = match text.lines().next() {
             Some(line) if line.starts_with("reweave schedule ") => {
-                format!("this is `{}`; only version 1 is known", line.trim_end())
+                format!("this is `{}`; only versions 1 and 2 are known", line.trim_end())
             }
             _ => format!("a schedule begins with the line `{FIRST}`"),
         };
@@ -112,7 +120,8 @@ pub fn read(text: &str) -> Result<Schedule, Error> {
             return Err(Error::Text { line: number, what: "there are too many lines".to_owned() });
         }
         let (line, note) = match line.split_once(" # ") {
-            Some((line, note)) if !line.starts_with("finding ") => (line, note.trim()),
+            // A title may have the sign in it.
+            Some((before, note)) if !line.starts_with("finding ") => (before, note.trim()),
             _ => (line, ""),
         };
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -126,6 +135,9 @@ pub fn read(text: &str) -> Result<Schedule, Error> {
     reader.schedule.shape = reader.shape.ok_or_else(|| wrong("there is no line `shows …`"))?;
     if reader.schedule.modules.is_empty() {
         return Err(wrong("there is no line `program …`"));
+    }
+    if reader.schedule.fingerprint.is_empty() {
+        return Err(wrong("there is no line `finding …`"));
     }
     if reader.schedule.events.is_empty() {
         return Err(wrong("there is no line `event …`: nothing is to be shown"));
@@ -144,6 +156,7 @@ fn empty() -> Schedule {
         events: Vec::new(),
         same: Vec::new(),
         order: Vec::new(),
+        alike: Vec::new(),
         segments: Vec::new(),
     }
 }
@@ -169,9 +182,9 @@ impl Reader {
                 schedule.title = title.join(" ");
             }
             ["shows", shape] => {
-                let all = [Shape::Race, Shape::Deadlock, Shape::Sequence];
+                let all = [Shape::Race, Shape::Deadlock, Shape::Sequence, Shape::Sleep, Shape::Late];
                 let found = all.into_iter().find(|known| known.name() == shape);
-                self.shape = Some(found.ok_or("it shows one of race, deadlock and sequence")?);
+                self.shape = Some(found.ok_or("it shows one of race, deadlock, sequence, sleep and late")?);
             }
             ["thread", name, "by", parent, "at", place] => {
                 if schedule.threads.iter().any(|thread| thread.name == name) {
@@ -181,6 +194,10 @@ impl Reader {
                 let (place, nth) = self.place(place)?;
                 let made = Some((parent, place, nth));
                 self.schedule.threads.push(Thread { name: name.to_owned(), made, note: note.to_owned() });
+            }
+            ["alike", ref places @ ..] => {
+                let set = places.iter().map(|place| self.bare_place(place)).collect::<Result<_, _>>()?;
+                self.schedule.alike.push(set);
             }
             ["event", name, thread, place, ref own @ ..] => {
                 if name != label(schedule.events.len()) {
@@ -225,11 +242,17 @@ impl Reader {
         if place == "?" {
             return Ok((CodePlace { module: None, offset: 0 }, occurrence));
         }
-        let (name, offset) = place.rsplit_once("+0x").ok_or_else(wrong)?;
+        Ok((self.bare_place(place)?, occurrence))
+    }
+
+    /// `shop+0x12`.
+    fn bare_place(&self, text: &str) -> Result<CodePlace, String> {
+        let wrong = || format!("`{text}` is not a place such as shop+0x12ab");
+        let (name, offset) = text.rsplit_once("+0x").ok_or_else(wrong)?;
         let offset = u64::from_str_radix(offset, 16).map_err(|_| wrong())?;
         let module = self.schedule.modules.iter().position(|module| module.name == name);
         let module = module.ok_or_else(|| format!("there is no module `{name}`"))?;
-        Ok((CodePlace { module: Some(module as u32), offset }, occurrence))
+        Ok(CodePlace { module: Some(module as u32), offset })
     }
 }
 
@@ -281,6 +304,7 @@ mod tests {
             ],
             same: vec![(0, 1)],
             order: vec![(1, 0)],
+            alike: Vec::new(),
             segments: vec![step(0, place(0, 0xABC), 1, 1, "r(x # 1)"), step(2, place(1, 7), 3, 0, "")],
         }
     }
@@ -293,6 +317,19 @@ mod tests {
         let bare: Vec<&str> = text.lines().map(|line| line.split(" # ").next().unwrap_or(line)).collect();
         let bare = read(&format!("{}\n\n# the end\n", bare.join("\n"))).map_err(|error| error.to_string());
         assert_eq!(bare.map(|schedule| schedule.segments.len()), Ok(2));
+    }
+
+    #[test]
+    fn places_that_are_one_take_the_second_version() {
+        let place = |offset| CodePlace { module: Some(0), offset };
+        let schedule = Schedule { alike: vec![vec![place(99), place(0x123)]], ..sample() };
+        let text = write(&schedule);
+        assert!(
+            text.starts_with("reweave schedule 2\n") && text.contains("alike a+b+0x63 a+b+0x123\n"),
+            "{text}"
+        );
+        assert_eq!(read(&text).map_err(|error| error.to_string()), Ok(schedule));
+        assert!(write(&sample()).starts_with("reweave schedule 1\n"));
     }
 
     /// Any line cut, doubled or garbled is read or refused, and never more.
@@ -318,5 +355,7 @@ mod tests {
     fn errors_have_their_line() {
         let text = write(&sample()).replace("run main", "run T9");
         assert!(matches!(read(&text), Err(Error::Text { line: 12, what }) if what.contains("T9")));
+        let text = write(&sample()).replace("finding", "# finding");
+        assert!(matches!(read(&text), Err(Error::Text { what, .. }) if what.contains("`finding …`")));
     }
 }

@@ -16,6 +16,9 @@ pub fn text(claim: &Claim) -> String {
             [only] => format!("event {} waiting for ever", only.0),
             _ => format!("a deadlock of events {}", list(acquires)),
         },
+        Claim::Asleep(wait) => format!("event {} waiting for ever, its notification gone by", wait.0),
+        Claim::Unwritten(read) => format!("event {} reading what nobody has written", read.0),
+        Claim::Ahead { first, then } => format!("event {} ahead of its order, and {} next", first.0, then.0),
         Claim::Sequence { events, .. } => {
             let what = match events[..] {
                 [only] => format!("event {}", only.0),
@@ -36,6 +39,8 @@ pub fn events(claim: &Claim) -> Vec<EventId> {
     let mut events = match claim {
         Claim::CoEnabled(events) | Claim::Deadlock(events) | Claim::Sequence { events, .. } => events.clone(),
         Claim::Before { pairs, .. } => pairs.iter().flat_map(|&(a, b)| [a, b]).collect(),
+        Claim::Asleep(event) | Claim::Unwritten(event) => vec![*event],
+        Claim::Ahead { first, then } => vec![*first, *then],
     };
     events.retain(|&event| seen.insert(event));
     events
@@ -45,14 +50,20 @@ pub fn events(claim: &Claim) -> Vec<EventId> {
 pub(crate) fn next(claim: &Claim) -> &[EventId] {
     match claim {
         Claim::CoEnabled(events) | Claim::Deadlock(events) => events,
-        Claim::Sequence { .. } | Claim::Before { .. } => &[],
+        Claim::Asleep(wait) => std::slice::from_ref(wait),
+        Claim::Ahead { then, .. } => std::slice::from_ref(then),
+        Claim::Sequence { .. } | Claim::Before { .. } | Claim::Unwritten(_) => &[],
     }
 }
 
 /// The pairs that the claim wants nothing between.
 pub(crate) fn adjacent(claim: &Claim) -> Vec<(EventId, EventId)> {
     let (pairs, places): (Vec<_>, &[usize]) = match claim {
-        Claim::CoEnabled(_) | Claim::Deadlock(_) => (Vec::new(), &[]),
+        Claim::CoEnabled(_)
+        | Claim::Deadlock(_)
+        | Claim::Asleep(_)
+        | Claim::Unwritten(_)
+        | Claim::Ahead { .. } => (Vec::new(), &[]),
         Claim::Sequence { events, adjacent } => {
             (events.windows(2).map(|pair| (pair[0], pair[1])).collect(), adjacent)
         }
@@ -94,6 +105,9 @@ mod tests {
             (Claim::CoEnabled(ids(&[3, 9])), "events 3 and 9 next at the same time"),
             (Claim::Deadlock(ids(&[3])), "event 3 waiting for ever"),
             (Claim::Deadlock(ids(&[1, 5, 9])), "a deadlock of events 1, 5 and 9"),
+            (Claim::Asleep(EventId(6)), "event 6 waiting for ever, its notification gone by"),
+            (Claim::Ahead { first: EventId(6), then: EventId(2) }, "event 6 ahead of its order, and 2 next"),
+            (Claim::Unwritten(EventId(6)), "event 6 reading what nobody has written"),
             (Claim::Sequence { events: ids(&[4]), adjacent: vec![] }, "event 4"),
             (
                 Claim::Sequence { events: ids(&[5, 17, 11]), adjacent: vec![0, 1] },

@@ -54,6 +54,9 @@ pub fn word(kind: Kind) -> &'static str {
         Kind::Enter => "enter",
         Kind::Exit => "exit",
         Kind::Skip => "req",
+        Kind::FailedAttempt => "af",
+        Kind::Look => "look",
+        Kind::Unseen => "unseen",
     }
 }
 

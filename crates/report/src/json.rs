@@ -8,15 +8,20 @@ mod claim;
 pub mod predict;
 mod query;
 mod refutation;
+mod schedule;
+mod verify;
+mod witness_file;
 
 use reweave_trace::{Model, Space, Trace};
-use reweave_witness::Witness;
 use serde::{Deserialize, Serialize};
 
 pub use bug::Bug;
 pub use claim::{Asked, Claim};
-pub use query::{Query, Undecided, VerdictName};
+pub use query::{Answer, Query, Race, Undecided, VerdictName};
 pub use refutation::{Contradiction, Demand, Reason, Refutation, Step};
+pub use schedule::{Runs, Schedule};
+pub use verify::{Verified, VerifiedBug, VerifiedClaim};
+pub use witness_file::Question;
 
 /// The version of the form of the documents.
 pub const SCHEMA: u32 = 1;
@@ -73,24 +78,6 @@ impl TraceShape {
             variables: count(Space::Variable),
             locks: count(Space::Lock),
             capabilities: trace.capabilities().names().map(str::to_owned).collect(),
-        }
-    }
-}
-
-/// A schedule: the trace's own first positions, then these events.
-#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
-pub struct Schedule {
-    /// How many positions.
-    pub witness_prefix: u32,
-    /// The events.
-    pub witness: Vec<u32>,
-}
-
-impl From<&Witness> for Schedule {
-    fn from(witness: &Witness) -> Schedule {
-        Schedule {
-            witness_prefix: witness.prefix,
-            witness: witness.tail.iter().map(|event| event.0).collect(),
         }
     }
 }

@@ -10,7 +10,7 @@ use reweave_witness::Claim;
 use crate::event;
 
 pub use clash::demand;
-pub use cycle::reason;
+pub use cycle::{circle, reason};
 
 /// The story, in lines of text that each have their end.
 pub fn text(trace: &Trace, model: Model, claim: &Claim, refutation: &Refutation) -> String {
@@ -35,6 +35,11 @@ pub fn contradiction(trace: &Trace, impossible: Impossible) -> String {
         Impossible::NotAnAcquire(a) => {
             format!("{} is not an acquire that can block, so no thread can be stuck there.", upper(&text(a)))
         }
+        Impossible::NotASleep(a) => format!(
+            "{} is not a wait that was woken, or a deadline ends it: it cannot sleep for ever.",
+            upper(&text(a))
+        ),
+        Impossible::NotARead(a) => format!("{} is not a read.", upper(&text(a))),
         Impossible::NoCycle => "The threads, standing there, do not block each other: no lock that one of \
                                 them waits for is held by the next, all the way round."
             .to_owned(),

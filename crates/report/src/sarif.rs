@@ -1,98 +1,170 @@
 //! Findings as SARIF 2.1.0, which code hosts and editors show beside the source.
 //!
-//! One result per finding. Its locations are the finding's own sites, and its code flow is the witness, with a flow per
-//! thread, where the trace is at hand. A site that looks like `file:line` is a physical location, any other a logical
-//! one.
+//! One result per finding, of at most 50 kB. Its locations are the finding's own sites, and its code flow is the witness,
+//! with a flow per thread. A site that looks like `file:line` is a physical location, any other a logical one.
 
 mod flow;
+mod rule;
 mod site;
 
 use std::collections::BTreeMap;
 
 use reweave_detect::Kind;
-use reweave_trace::EventId;
 use serde_json::Value;
 use serde_sarif::sarif::{
-    Invocation, Location, Message, MultiformatMessageString, PropertyBag, ReportingDescriptor, ResultLevel,
-    Run, Sarif, Stack, StackFrame, Tool, ToolComponent,
+    ArtifactLocation, Invocation, Location, Message, PropertyBag, ResultLevel, Run, RunAutomationDetails,
+    Sarif, Stack, StackFrame, Tool, ToolComponent,
 };
 
-use crate::event;
-use crate::json::predict::{Document, Finding};
-use crate::scene::Scene;
-use crate::text::{self, Shown};
+use crate::event::clean;
+use crate::json::predict::{Document, FailedRun, Finding};
+use crate::text;
+use crate::view::Level;
 
 pub use serde_sarif::sarif::Result;
 
 /// The key of our fingerprint in a result.
-const FINGERPRINT: &str = "reweave/v1";
+const FINGERPRINT: &str = "reweave/v2";
+/// What relative paths are relative to.
+const SOURCES: &str = "%SRCROOT%";
+/// The most bytes that a result may take.
+const MOST: usize = 50_000;
+/// The most frames of a stack.
+const FRAMES: usize = 16;
 
-/// The result for one finding; [`close`] completes it.
-pub fn result(finding: &Finding, shown: Option<Shown<'_>>) -> Result {
-    let scene = shown.map(|shown| shown.scene);
-    let mut properties: BTreeMap<String, Value> = BTreeMap::new();
-    properties.insert("pattern".to_owned(), finding.pattern.clone().into());
-    properties.insert("events".to_owned(), finding.events.clone().into());
-    properties.insert("target".to_owned(), finding.target.clone().into());
-    let properties = PropertyBag::builder().additional_properties(properties).build();
+/// The result for one finding.
+pub fn result(finding: &Finding) -> Result {
+    let severity = finding.severity();
+    let level = match severity.level {
+        Level::Error => ResultLevel::Error,
+        Level::Warning => ResultLevel::Warning,
+    };
     let mut result = Result::builder()
         .rule_id(finding.kind.name())
         .rule_index(finding.kind as i64)
-        .level(ResultLevel::Error)
-        .message(message(text::headline(finding, scene)))
-        .locations(vec![location(finding, scene, 0)])
+        .level(level)
+        .message(message(sentence(finding)))
+        .locations(vec![location(finding, 0)])
         .partial_fingerprints(BTreeMap::from([(FINGERPRINT.to_owned(), finding.fingerprint.clone())]))
-        .properties(properties)
+        .occurrence_count(i64::try_from(finding.instances).unwrap_or(i64::MAX).max(1))
+        .properties(PropertyBag::builder().additional_properties(properties(finding)).build())
         .build();
-    let related = (1..finding.events.len())
-        .map(|place| Location { id: i64::try_from(place).ok(), ..location(finding, scene, place) });
+    let related = (0..finding.events.len())
+        .map(|place| Location { id: i64::try_from(place + 1).ok(), ..location(finding, place) });
     result.related_locations = Some(related.collect::<Vec<_>>()).filter(|list| !list.is_empty());
-    result.stacks = Some(stacks(finding, scene)).filter(|stacks| !stacks.is_empty());
-    result.code_flows = shown.map(|shown| vec![flow::code_flow(finding, shown)]);
+    result.stacks = Some(stacks(finding)).filter(|stacks| !stacks.is_empty());
+    shorten(&mut result, finding);
     result
 }
 
+/// The result for a run that failed by itself. It has no position in the source: its program is its location.
+pub fn failed(run: &FailedRun) -> Result {
+    let mut text = clean(&run.sentence()).into_owned();
+    run.threads.iter().for_each(|step| text += &format!(". {}", clean(&step.sentence())));
+    if let Some(differs) = &run.differs {
+        text += &format!(". What is different: {}", clean(differs));
+    }
+    if !run.again.is_empty() {
+        text += &format!(". To run it again: {}", clean(&run.again));
+    }
+    let print = format!("{}-{}", run.status, run.program.first().map_or("", String::as_str));
+    let program = run.program.first().map_or("", String::as_str);
+    Result::builder()
+        .rule_id(rule::FAILED)
+        .rule_index(Kind::ALL.len() as i64)
+        .level(ResultLevel::Error)
+        .message(message(clipped(&text)))
+        .locations(vec![site::location(program, "the program that ran".to_owned())])
+        .partial_fingerprints(BTreeMap::from([(FINGERPRINT.to_owned(), print)]))
+        .build()
+}
+
+/// Adds as much of the witness as fits, and takes stacks away where they alone are too much.
+fn shorten(result: &mut Result, finding: &Finding) {
+    let size = |result: &Result| serde_json::to_string(result).map_or(0, |text| text.len());
+    for steps in [200, 100, 50, 25, 10] {
+        result.code_flows = flow::code_flow(finding, steps).map(|flow| vec![flow]);
+        if size(result) <= MOST {
+            return;
+        }
+    }
+    result.code_flows = None;
+    if size(result) > MOST {
+        result.stacks = None;
+    }
+    if size(result) > MOST {
+        result.related_locations = None;
+        result.properties = None;
+        result.message = message(clipped(&text::headline(finding)));
+        result.locations = Some(vec![Location { message: None, ..location(finding, 0) }]);
+    }
+}
+
+fn clipped(text: &str) -> String {
+    text.chars().take(1_000).collect()
+}
+
+fn properties(finding: &Finding) -> BTreeMap<String, Value> {
+    let severity = finding.severity();
+    let mut properties: BTreeMap<String, Value> = BTreeMap::from([
+        ("pattern".to_owned(), finding.pattern.clone().into()),
+        ("events".to_owned(), finding.events.clone().into()),
+        ("target".to_owned(), finding.target.clone().into()),
+        ("severity".to_owned(), severity.reason.into()),
+    ]);
+    if let Some(traces) = finding.traces {
+        properties.insert("traces".to_owned(), traces.into());
+    }
+    if let Some(replay) = finding.replay {
+        properties.insert("replay".to_owned(), replay.name().into());
+    }
+    properties
+}
+
+/// What code hosts show: the title, and both accesses with links to where they are.
+fn sentence(finding: &Finding) -> String {
+    let mut text = text::headline(finding);
+    if let Some(first) = text.get(..1).map(str::to_uppercase) {
+        text.replace_range(..1, &first);
+    }
+    text.push('.');
+    for (place, role) in finding.view.iter().flat_map(|view| &view.roles).enumerate() {
+        let site = finding.sites.get(place).filter(|site| !site.is_empty());
+        let at = site.map_or_else(|| format!("event {}", role.event), |site| clean(site).into_owned());
+        text += &format!(" {} ([{}]({})).", clean(&role.text), brackets(&at), place + 1);
+    }
+    let severity = finding.severity();
+    text + &format!(" Severity: {}.", clean(&severity.reason))
+}
+
+/// Brackets in the text of a link have a backslash before them.
+fn brackets(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]")
+}
+
 /// The stacks of the finding's events, and of where its threads and objects come from.
-fn stacks(finding: &Finding, scene: Option<&Scene<'_>>) -> Vec<Stack> {
+fn stacks(finding: &Finding) -> Vec<Stack> {
     let one = |what: String, sites: &[String]| {
         let frame =
             |site: &String| StackFrame::builder().location(site::location(site, site.clone())).build();
-        Stack::builder().message(message(what)).frames(sites.iter().map(frame).collect::<Vec<_>>()).build()
+        let frames = sites.iter().take(FRAMES).map(frame).collect::<Vec<_>>();
+        Stack::builder().message(message(what)).frames(frames).build()
     };
-    let what = |id: u32| match scene {
-        Some(scene) => event::numbered(scene.trace, EventId(id)),
-        None => format!("event {id}"),
-    };
-    let events = finding.events.iter().zip(&finding.stacks).map(|(&id, sites)| one(what(id), sites));
-    let origins =
-        finding.origins.iter().map(|origin| one(format!("the origin of {}", origin.name), &origin.stack));
+    let events = finding.stacks.iter().enumerate().map(|(place, sites)| one(what(finding, place), sites));
+    let origins = finding
+        .origins
+        .iter()
+        .map(|origin| one(format!("the origin of {}", clean(&origin.name)), &origin.stack));
     events.chain(origins).collect()
-}
-
-/// Tells `result` how often its finding was seen, which is known only after all traces.
-pub fn close(result: &mut Result, finding: &Finding) {
-    result.occurrence_count = Some(i64::try_from(finding.instances).unwrap_or(i64::MAX).max(1));
-    if let (Some(traces), Some(properties)) = (finding.traces, &mut result.properties) {
-        properties.additional_properties.insert("traces".to_owned(), traces.into());
-    }
-    if let (Some(replay), Some(properties)) = (finding.replay, &mut result.properties) {
-        properties.additional_properties.insert("replay".to_owned(), replay.name().into());
-    }
 }
 
 /// The whole document. `results` are those of the findings that are shown.
 pub fn log(document: &Document, results: Vec<Result>) -> Sarif {
-    let rules = Kind::ALL.into_iter().map(|kind| {
-        ReportingDescriptor::builder()
-            .id(kind.name())
-            .short_description(MultiformatMessageString::builder().text(title(kind)).build())
-            .build()
-    });
     let driver = ToolComponent::builder()
         .name("reweave")
         .version(env!("CARGO_PKG_VERSION"))
         .semantic_version(env!("CARGO_PKG_VERSION"))
-        .rules(rules.collect::<Vec<_>>())
+        .rules(Kind::ALL.into_iter().map(rule::descriptor).chain([rule::failed()]).collect::<Vec<_>>())
         .build();
     // A run that left something open is no proof that nothing is wrong.
     let complete = !document.is_partial() && document.counts().unknown == 0;
@@ -103,8 +175,12 @@ pub fn log(document: &Document, results: Vec<Result>) -> Sarif {
             ("counts".to_owned(), counts),
         ]))
         .build();
+    let root = ArtifactLocation::builder().description(message("The root of the sources.")).build();
     let run = Run::builder()
         .tool(Tool::builder().driver(driver).build())
+        .automation_details(RunAutomationDetails::builder().id("reweave/").build())
+        .original_uri_base_ids(BTreeMap::from([(SOURCES.to_owned(), root)]))
+        .column_kind(Value::from("unicodeCodePoints"))
         .invocations(vec![Invocation::builder().execution_successful(!document.is_partial()).build()])
         .results(results)
         .properties(properties)
@@ -116,25 +192,17 @@ pub fn log(document: &Document, results: Vec<Result>) -> Sarif {
         .build()
 }
 
-fn title(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Race => "Two conflicting accesses can happen at the same time",
-        Kind::Deadlock => "Threads can wait for each other for ever",
-        Kind::Atomicity => "Accesses that are meant to be one step can be interleaved with others",
-        Kind::Order => "Two events can come in the wrong order",
-        Kind::UseAfterFree => "An object can be used after its end",
-    }
+/// What the finding's event at `place` does.
+fn what(finding: &Finding, place: usize) -> String {
+    let role = finding.view.as_ref().and_then(|view| view.roles.get(place));
+    let event = finding.events.get(place).copied().unwrap_or_default();
+    role.map_or_else(|| format!("event {event}"), |role| clean(&role.text).into_owned())
 }
 
 /// The location of the finding's event at `place`.
-fn location(finding: &Finding, scene: Option<&Scene<'_>>, place: usize) -> Location {
+fn location(finding: &Finding, place: usize) -> Location {
     let site = finding.sites.get(place).map_or("", String::as_str);
-    let id = EventId(finding.events.get(place).copied().unwrap_or_default());
-    let what = match scene {
-        Some(scene) => event::numbered(scene.trace, id),
-        None => format!("event {}", id.0),
-    };
-    site::location(site, what)
+    site::location(site, what(finding, place))
 }
 
 fn message(text: impl Into<String>) -> Message {

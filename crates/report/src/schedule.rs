@@ -20,8 +20,10 @@ mod rows;
 mod table;
 mod touch;
 
+pub(crate) use moment::End;
 use reweave_trace::Trace;
 use reweave_witness::CheckedWitness;
+pub(crate) use rows::observed;
 
 /// How a schedule is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -150,7 +150,7 @@ impl Pattern {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::Schedule;
+    use crate::json::{Runs, Schedule};
 
     fn finding(kind: Kind, sites: &[&str], target: &str) -> Finding {
         Finding {
@@ -161,12 +161,18 @@ mod tests {
             sites: sites.iter().map(|&site| site.to_owned()).collect(),
             stacks: Vec::new(),
             origins: Vec::new(),
+            torn: Vec::new(),
             target: target.to_owned(),
-            schedule: Schedule { witness_prefix: 0, witness: Vec::new() },
+            schedule: Schedule { witness_prefix: 0, witness: Runs::default() },
+            model: None,
             instances: 1,
             trace: None,
             traces: None,
+            claim: None,
+            severity: None,
             replay: None,
+            replays: Vec::new(),
+            view: None,
         }
     }
 

@@ -12,19 +12,19 @@
 //! Where calls are known, `#0 withdraw bank.c:22 (event 5), …` and a line for each call stand in place of `at`.
 
 mod event;
-mod headline;
+mod group;
+mod order;
 mod summary;
-mod words;
 
 use anstyle::{AnsiColor, Style};
-use reweave_trace::EventId;
+use reweave_trace::Trace;
 use reweave_witness::CheckedWitness;
 
-use crate::json::predict::Finding;
-use crate::scene::Scene;
+use crate::event::clean;
+use crate::json::predict::{FailedRun, Finding};
 use crate::schedule;
 
-pub use headline::headline;
+pub use group::{Group, groups, more};
 pub use summary::summary;
 
 const TITLE: Style = AnsiColor::Red.on_default().bold();
@@ -33,51 +33,121 @@ const STRONG: Style = Style::new().bold();
 /// How many lines of a schedule a report has; what is furthest from the bug gives way.
 const ROWS: usize = 40;
 
-/// What the trace adds to a finding: without it only sites and events can be told.
+/// A schedule, checked, and its trace.
 #[derive(Clone, Copy)]
 pub struct Shown<'a> {
     /// The trace.
-    pub scene: &'a Scene<'a>,
-    /// The schedule, checked.
+    pub trace: &'a Trace,
+    /// The schedule.
     pub checked: &'a CheckedWitness,
+}
+
+/// How many steps that a race tears are told one by one.
+const MOST_TORN: usize = 3;
+
+/// `data race on balance`.
+pub fn headline(finding: &Finding) -> String {
+    match &finding.view {
+        Some(view) => view.title.clone(),
+        None => format!("{} on {}", finding.kind, clean(&finding.target)),
+    }
 }
 
 /// A report of one finding, in lines that each have their end; [`closing`] is its last.
 pub fn body(finding: &Finding, shown: Option<Shown<'_>>, color: bool) -> String {
-    let scene = shown.map(|shown| shown.scene);
-    let mut text = paint(color, TITLE, &format!("WARNING: {}", headline(finding, scene))) + "\n";
-    for (place, part) in words::parts(finding, scene).iter().enumerate() {
-        text += &format!("  {part}\n");
-        let event = finding.events.get(place).copied().unwrap_or_default();
-        let site = finding.sites.get(place).map_or("", String::as_str);
-        let stack = finding.stacks.get(place).map_or(&[][..], Vec::as_slice);
-        for line in event::place(scene, EventId(event), site, stack) {
+    let view = finding.view.as_deref();
+    let mut text = paint(color, TITLE, &format!("WARNING: {}", headline(finding))) + "\n";
+    for place in 0..finding.events.len() {
+        let role = view.and_then(|view| view.roles.get(place));
+        let what = role.map_or_else(|| format!("Event {}", finding.events[place]), |role| role.text.clone());
+        text += &format!("  {what}\n");
+        for line in event::place(finding, place) {
             text += &format!("    {line}\n");
         }
     }
-    if let Some(sense) = words::sense(finding, scene) {
-        text += &format!("  {sense}\n");
+    if let Some(wrong) = view.and_then(|view| view.wrong.as_ref()) {
+        text += &match finding.pattern.as_str() {
+            "call-order" => format!("  Rule: {wrong}\n"),
+            pattern => format!("  What goes wrong ({}): {wrong}\n", clean(pattern)),
+        };
     }
-    for line in event::creations(scene, finding) {
+    for torn in finding.torn.iter().take(MOST_TORN) {
+        let [first, second] = torn.sites.each_ref().map(|site| clean(site));
+        text += &format!("  What goes wrong: {} between {first} and {second}\n", torn.pattern);
+    }
+    if finding.torn.len() > MOST_TORN {
+        text += &format!("  and {} more of this sort\n", finding.torn.len() - MOST_TORN);
+    }
+    for line in event::creations(finding) {
         text += &format!("  {line}\n");
     }
-    if let Some(Shown { scene, checked }) = shown {
-        let title = format!("A schedule that gets there, checked in the model {}:", checked.model());
-        text += &format!("\n  {}\n", paint(color, STRONG, &title));
-        let options = schedule::Options { rows: ROWS, color, width: 96 };
-        for line in schedule::text(scene.trace, checked, options).lines() {
-            text += &format!("    {line}\n");
-        }
-        text.push('\n');
+    text += &schedule(finding, shown, color);
+    if let Some(view) = view {
+        text += &format!("  Next: {}\n", view.next);
     }
-    text += &format!("  Next: {}\n", words::advice(finding));
     text
 }
 
-/// The last line of a report: it tells how often the finding was seen, which is known only after all traces.
+/// The schedule of a finding, from its trace where that is at hand, else from its view.
+fn schedule(finding: &Finding, shown: Option<Shown<'_>>, color: bool) -> String {
+    let (title, lines) = match (shown, finding.view.as_deref()) {
+        (Some(Shown { trace, checked }), _) => {
+            let options = schedule::Options { rows: ROWS, color, width: 96 };
+            let lines = schedule::text(trace, checked, options).lines().map(str::to_owned).collect();
+            (format!("A schedule that gets there, checked in the model {}:", checked.model()), lines)
+        }
+        (None, Some(view)) => match &view.board {
+            Some(board) => {
+                ("A schedule that gets there, not checked again:".to_owned(), order::lines(view, board))
+            }
+            None => return String::new(),
+        },
+        (None, None) => return String::new(),
+    };
+    let mut text = format!("\n  {}\n", paint(color, STRONG, &title));
+    for line in lines {
+        text += &format!("    {line}\n");
+    }
+    text.push('\n');
+    text
+}
+
+/// The last lines of a report: how bad it is, and how often it was seen, which is known only after all traces.
 pub fn closing(finding: &Finding) -> String {
     let replay = finding.replay.map(|replay| format!("  replayed on the program: {}\n", replay.name()));
-    format!("{}  fingerprint {}, {}\n", replay.unwrap_or_default(), finding.fingerprint, seen(finding))
+    let severity = finding.severity();
+    format!(
+        "{}  severity: {}: {}\n  fingerprint {}, {}\n",
+        replay.unwrap_or_default(),
+        severity.level.name(),
+        clean(&severity.reason),
+        finding.fingerprint,
+        seen(finding)
+    )
+}
+
+/// So many lines of what a failed run wrote are shown.
+const LINES: usize = 10;
+
+/// The report of a run that failed by itself.
+pub fn failed(run: &FailedRun) -> String {
+    let mut text = format!("FAILED: {}\n", clean(&run.sentence()));
+    for step in &run.threads {
+        text += &format!("  {}\n", clean(&step.sentence()));
+        for (depth, frame) in step.stack.iter().enumerate() {
+            text += &format!("    #{depth} {}\n", clean(frame));
+        }
+    }
+    if let Some(differs) = &run.differs {
+        text += &format!("  What is different: {}\n", clean(differs));
+    }
+    for line in run.output.lines().take(LINES) {
+        text += &format!("  | {}\n", clean(line));
+    }
+    if !run.again.is_empty() {
+        text += &format!("  To run it again: {}\n", clean(&run.again));
+    }
+    text
 }
 
 /// The line between reports.

@@ -20,8 +20,18 @@
 //! assert_eq!(*sum.lock().unwrap(), 6);
 //! ```
 
-#[cfg(not(all(reweave, target_arch = "x86_64", target_os = "linux")))]
-pub use std::{sync, thread};
+#[cfg(not(any(feature = "explore", all(reweave, target_arch = "x86_64", target_os = "linux"))))]
+pub use std::{hint, sync, thread};
+
+#[cfg(all(feature = "explore", not(all(reweave, target_arch = "x86_64", target_os = "linux"))))]
+mod explored;
+#[cfg(all(feature = "explore", not(all(reweave, target_arch = "x86_64", target_os = "linux"))))]
+pub use explored::{
+    Builder, Engine, Exploration, Found, Object, Sampling, Verdict, cell, choose, explore, hint, merge,
+    model, sync, thread,
+};
+#[cfg(all(reweave, target_arch = "x86_64", target_os = "linux"))]
+pub use std::hint;
 
 #[cfg(all(reweave, target_arch = "x86_64", target_os = "linux"))]
 pub mod sync;
@@ -30,44 +40,138 @@ pub mod thread;
 #[cfg(all(reweave, target_arch = "x86_64", target_os = "linux"))]
 mod told;
 
+pub mod future;
+mod same;
+pub use same::{Panicked, Same, spawn_same};
+
+/// `std::thread_local!`, of which explored threads have their own.
+#[macro_export]
+macro_rules! thread_local {
+    ($($(#[$attribute:meta])* $visible:vis static $name:ident: $type:ty = $make:expr);* $(;)?) => {
+        $($crate::thread_local!(@ [$(#[$attribute])* $visible] $name, $type, $make);)*
+    };
+    (@ [$($head:tt)*] $name:ident, $type:ty, $make:expr) => {
+        $crate::__thread_local!([$($head)*] $name, $type, $make);
+    };
+}
+
+#[doc(hidden)]
+#[cfg(all(feature = "explore", not(all(reweave, target_arch = "x86_64", target_os = "linux"))))]
+#[macro_export]
+macro_rules! __thread_local {
+    ([$($head:tt)*] $name:ident, $type:ty, $make:expr) => {
+        $($head)* static $name: $crate::thread::LocalKey<$type> = {
+            fn make() -> $type {
+                $make
+            }
+            ::std::thread_local! { static REAL: $type = make(); }
+            $crate::thread::LocalKey::new(&REAL, make)
+        };
+    };
+}
+
+#[doc(hidden)]
+#[cfg(not(all(feature = "explore", not(all(reweave, target_arch = "x86_64", target_os = "linux")))))]
+#[macro_export]
+macro_rules! __thread_local {
+    ([$($head:tt)*] $name:ident, $type:ty, $make:expr) => {
+        ::std::thread_local! { $($head)* static $name: $type = $make; }
+    };
+}
+
 /// Records a completed call on an object, for analyses that know which calls commute.
 ///
 /// `call!(object, "method", arguments… => result)`, where the object is anything that has an address, and arguments and
-/// result can be shown by `{:?}`. Without `=> result` the method has none; `=> _` says that it is not known. Does nothing where
-/// the program is not built by `reweave cargo`.
+/// result can be shown by `{:?}`; `set: object` says of what type it is. Without `=> result` the method has none; `=> _` says that
+/// it is not known. The call has to be one step together with what it did: under a lock, or where nobody else uses the object;
+/// else see [`op!`]. Does nothing where the program is not built by `reweave cargo`.
 ///
 /// ```
 /// let mut set = std::collections::BTreeSet::new();
 /// let added = set.insert(3);
-/// reweave::call!(set, "add", 3 => added);
+/// reweave::call!(set: set, "add", 3 => added);
 /// set.clear();
-/// reweave::call!(set, "clear");
+/// reweave::call!(set: set, "clear");
 /// ```
 #[macro_export]
 macro_rules! call {
+    ($of:ident : $object:expr, $method:expr $(, $argument:expr)* => _) => {
+        $crate::call!(@ stringify!($of), $object, $method, [$($argument),*], ::std::string::String::new())
+    };
+    ($of:ident : $object:expr, $method:expr $(, $argument:expr)* => $result:expr) => {
+        $crate::call!(@ stringify!($of), $object, $method, [$($argument),*], ::std::format!("={:?}", $result))
+    };
+    ($of:ident : $object:expr, $method:expr $(, $argument:expr)*) => {
+        $crate::call!(@ stringify!($of), $object, $method, [$($argument),*], ::std::string::String::from("=()"))
+    };
     ($object:expr, $method:expr $(, $argument:expr)* => _) => {
-        $crate::call!(@ $object, $method, [$($argument),*], ::std::string::String::new())
+        $crate::call!(@ "", $object, $method, [$($argument),*], ::std::string::String::new())
     };
     ($object:expr, $method:expr $(, $argument:expr)* => $result:expr) => {
-        $crate::call!(@ $object, $method, [$($argument),*], ::std::format!("={:?}", $result))
+        $crate::call!(@ "", $object, $method, [$($argument),*], ::std::format!("={:?}", $result))
     };
     ($object:expr, $method:expr $(, $argument:expr)*) => {
-        $crate::call!(@ $object, $method, [$($argument),*], ::std::string::String::from("=()"))
+        $crate::call!(@ "", $object, $method, [$($argument),*], ::std::string::String::from("=()"))
     };
-    (@ $object:expr, $method:expr, [$($argument:expr),*], $result:expr) => {
-        $crate::tell_call(&$object, || {
-            let arguments: &[::std::string::String] = &[$(::std::format!("{:?}", $argument)),*];
-            ::std::format!("{}({}){}", $method, arguments.join(","), $result)
+    (@ $of:expr, $object:expr, $method:expr, [$($argument:expr),*], $result:expr) => {
+        $crate::Op::new(&$object).complete(|| {
+            $crate::call_text($of, $method, &[$(::std::format!("{:?}", $argument)),*], &$result)
         })
     };
 }
 
-/// What [`call!`] becomes.
+/// Runs a call on an object and records it: `op!(set: object, "method", arguments… => expression)`.
+///
+/// The value is that of the expression, and is recorded as the result, by `{:?}`. What happens inside of it is not recorded, and no other
+/// thread runs meanwhile: the call is one step. Use it where the object locks itself and the call does not wait. A call that panics has
+/// a result that is not known. Does nothing but run the expression where the program is not built by `reweave cargo`.
+///
+/// ```
+/// let set = std::sync::Mutex::new(std::collections::BTreeSet::new());
+/// let added = reweave::op!(set: set, "add", 3 => set.lock().unwrap().insert(3));
+/// assert!(added);
+/// ```
+#[macro_export]
+macro_rules! op {
+    ($of:ident : $object:expr, $method:expr $(, $argument:expr)* => $run:expr) => {{
+        let scope = $crate::Op::new(&$object);
+        let result = $run;
+        scope.complete(|| {
+            let shown = ::std::format!("={:?}", result);
+            $crate::call_text(stringify!($of), $method, &[$(::std::format!("{:?}", $argument)),*], &shown)
+        });
+        result
+    }};
+}
+
+/// What [`op!`] and [`call!`] become: a call that is under way.
 #[doc(hidden)]
-#[inline(always)]
-pub fn tell_call<T: ?Sized>(object: &T, text: impl FnOnce() -> String) {
-    #[cfg(all(reweave, target_arch = "x86_64", target_os = "linux"))]
-    told::call(std::ptr::from_ref(object).cast::<u8>() as usize, text);
-    #[cfg(not(all(reweave, target_arch = "x86_64", target_os = "linux")))]
-    let _ = (object, text);
+pub struct Op(#[cfg(all(reweave, target_arch = "x86_64", target_os = "linux"))] told::Scope);
+
+#[doc(hidden)]
+impl Op {
+    #[inline(always)]
+    pub fn new<T: ?Sized>(object: &T) -> Op {
+        #[cfg(all(reweave, target_arch = "x86_64", target_os = "linux"))]
+        return Op(told::Scope::new(std::ptr::from_ref(object).cast::<u8>() as usize));
+        #[cfg(not(all(reweave, target_arch = "x86_64", target_os = "linux")))]
+        {
+            let _ = object;
+            Op()
+        }
+    }
+
+    #[inline(always)]
+    pub fn complete(self, text: impl FnOnce() -> String) {
+        #[cfg(all(reweave, target_arch = "x86_64", target_os = "linux"))]
+        self.0.complete(text);
+        #[cfg(not(all(reweave, target_arch = "x86_64", target_os = "linux")))]
+        let _ = text;
+    }
+}
+
+/// The text of a call, as the recorder takes it.
+#[doc(hidden)]
+pub fn call_text(of: &str, method: &str, arguments: &[String], result: &str) -> String {
+    format!("#of {of} {method}({}){result}", arguments.join(","))
 }

@@ -13,11 +13,12 @@ macro_rules! hooks {
                 #[inline(always)]
                 pub(super) fn $name($($argument: usize),*) -> usize {
                     let at: usize;
-                    // SAFETY: reads the address of a symbol; 0 where the program has none.
+                    // SAFETY: takes the address of a symbol from the table that the loader filled, which is no memory of the
+                    // program; 0 where the program has none.
                     unsafe {
                         std::arch::asm!(concat!(".weak ", $symbol),
                                         concat!("mov {}, qword ptr [rip + ", $symbol, "@GOTPCREL]"), out(reg) at,
-                                        options(nostack, preserves_flags));
+                                        options(pure, nomem, nostack, preserves_flags));
                     }
                     if at == 0 {
                         return 0;
@@ -51,7 +52,7 @@ hooks! {
     initialise = "__reweave_told_initialise" (at, done);
     initialised = "__reweave_told_initialised" (at, done);
     initialisation = "__reweave_told_initialisation" (at, done);
-    call = "__reweave_told_call" (at, text, length);
+    called = "__reweave_told_called" (at, text, length);
 }
 
 /// What has an address of its own, under which the recorder knows it.
@@ -181,15 +182,39 @@ pub(crate) fn initialisation(mark: &Mark, done: bool) {
     raw::initialisation(mark.at(), usize::from(done));
 }
 
-/// A call on an object.
-pub(crate) fn call(object: usize, text: impl FnOnce() -> String) {
-    // Making the text touches the object; that is no doing of the program's.
-    if begin() {
-        let text = text();
-        end();
-        raw::call(object, text.as_ptr() as usize, text.len());
-        begin();
-        drop(text);
-        end();
+/// A call on an object, under way. What its thread does until it is dropped is one step, and not recorded.
+pub(crate) struct Scope {
+    object: usize,
+    on: bool,
+}
+
+impl Scope {
+    /// The call begins.
+    #[inline(always)]
+    pub(crate) fn new(object: usize) -> Scope {
+        Scope { object, on: begin() }
+    }
+
+    /// It is complete: `method(arguments)=result`.
+    #[inline(always)]
+    pub(crate) fn complete(mut self, text: impl FnOnce() -> String) {
+        if self.on {
+            let text = text();
+            raw::called(self.object, text.as_ptr() as usize, text.len());
+            drop(text);
+            self.on = false;
+            end();
+        }
+    }
+}
+
+impl Drop for Scope {
+    /// Where it was not completed, what came of it is not known.
+    fn drop(&mut self) {
+        if self.on {
+            const LEFT: &str = "left()";
+            raw::called(self.object, LEFT.as_ptr() as usize, LEFT.len());
+            end();
+        }
     }
 }

@@ -81,6 +81,11 @@ impl<V: Copy + Default> Map<V> {
         (slot.0 == key).then_some(&mut slot.1)
     }
 
+    /// The key of a value that is as wanted, if there is one.
+    pub(crate) fn find(&self, wanted: impl Fn(&V) -> bool) -> Option<u64> {
+        self.slots.as_ref().iter().find(|(key, value)| *key != 0 && wanted(value)).map(|(key, _)| *key)
+    }
+
     fn grow(&mut self) {
         let mut larger: Array<(u64, V)> = Array::zeroed(self.slots.length * 2);
         for &(key, value) in self.slots.as_mut().iter().filter(|slot| slot.0 != 0) {

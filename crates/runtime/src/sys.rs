@@ -1,9 +1,10 @@
 //! System calls, made directly: they leave `errno` alone and are no points of cancellation.
 
 use core::arch::asm;
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicU32, AtomicUsize};
 
-use crate::seat::Cores;
+use crate::sched::affinity::Cores;
 
 const READ: usize = 0;
 const WRITE: usize = 1;
@@ -13,10 +14,12 @@ const STAT: usize = 4;
 const FSTAT: usize = 5;
 const POLL: usize = 7;
 const MMAP: usize = 9;
+const MPROTECT: usize = 10;
 const RT_SIGACTION: usize = 13;
 const SCHED_YIELD: usize = 24;
 const NANOSLEEP: usize = 35;
 const GETPID: usize = 39;
+const GETSOCKOPT: usize = 55;
 const GETRUSAGE: usize = 98;
 const EXECVE: usize = 59;
 const GETTID: usize = 186;
@@ -98,7 +101,10 @@ pub(crate) fn sleep(nanos: u64) {
 pub(crate) fn map(bytes: usize) -> usize {
     const READ_WRITE: usize = 3;
     const PRIVATE_ANONYMOUS_NORESERVE: usize = 0x4022;
-    let at = call6(MMAP, [0, bytes, READ_WRITE, PRIVATE_ANONYMOUS_NORESERVE, usize::MAX, 0]);
+    // Far from what the program maps: it may count on getting again what it has unmapped.
+    static NEXT: AtomicUsize = AtomicUsize::new(0x1000_0000_0000);
+    let hint = NEXT.fetch_add(bytes.next_multiple_of(4096) + 4096, Relaxed);
+    let at = call6(MMAP, [hint, bytes, READ_WRITE, PRIVATE_ANONYMOUS_NORESERVE, usize::MAX, 0]);
     if (-4095..0).contains(&at) { 0 } else { at as usize }
 }
 
@@ -126,17 +132,19 @@ pub(crate) fn process_exists(process: i32) -> bool {
 
 /// Opens a file by its name, which ends in a zero.
 pub(crate) fn open(name: &[u8], flags: usize) -> isize {
-    call(OPEN, name.as_ptr() as usize, flags, 0o644)
+    call(OPEN, name.as_ptr() as usize, flags, 0o600)
 }
 
+/// Neither a link nor anything that would have to be waited for.
+const PLAIN: usize = 0o404_000;
 /// Read and written.
-pub(crate) const RDWR: usize = 0o2_000_002;
+pub(crate) const RDWR: usize = 0o2_000_002 | PLAIN;
 /// Read only.
 pub(crate) const RDONLY: usize = 0o2_000_000;
 /// A new file to write; it must not be there yet. Closed in a program that is executed.
-pub(crate) const CREATE_NEW: usize = 0o2_000_301;
+pub(crate) const CREATE_NEW: usize = 0o2_000_301 | PLAIN;
 /// Written at its end, made where it is missing.
-pub(crate) const APPEND: usize = 0o2_002_101;
+pub(crate) const APPEND: usize = 0o2_002_101 | PLAIN;
 
 /// The same open file under a high number, where programs that count descriptors do not meet it.
 pub(crate) fn out_of_the_way(file: i32) -> i32 {
@@ -179,6 +187,11 @@ pub(crate) fn kind_of_file(file: i32) -> Option<(u64, u32)> {
     about(FSTAT, file as usize).map(|about| (about[1], about[3] as u32))
 }
 
+/// What tells an open file from all others.
+pub(crate) fn identity_of(file: i32) -> Option<[u64; 2]> {
+    about(FSTAT, file as usize).map(|about| [about[0], about[1]])
+}
+
 /// What the kernel tells of a file, in its own structure.
 fn about(number: usize, of: usize) -> Option<[u64; 18]> {
     let mut about = [0; 18];
@@ -200,6 +213,16 @@ pub(crate) fn ready(file: i32, events: i16) -> bool {
 /// What kind of file it is, and who may use it.
 pub(crate) fn mode(file: i32) -> Option<u32> {
     kind_of_file(file).map(|(_, mode)| mode)
+}
+
+/// Whether the other end of a socket was made by this process: what comes from there comes again.
+pub(crate) fn is_own_socket(file: i32) -> bool {
+    const SOCKET_LEVEL: usize = 1;
+    const PEER: usize = 17;
+    let mut peer = [0u32; 3];
+    let mut length = size_of_val(&peer) as u32;
+    let arguments = [file as usize, SOCKET_LEVEL, PEER, &raw mut peer as usize, &raw mut length as usize, 0];
+    call6(GETSOCKOPT, arguments) == 0 && i64::from(peer[0]) == call(GETPID, 0, 0, 0) as i64
 }
 
 /// Sleeps while `word` is `value`, but not longer than `nanos`; whether the time was up.
@@ -224,6 +247,32 @@ pub(crate) fn exit(status: i32) -> ! {
     }
 }
 
+/// The calling process.
+pub(crate) fn process() -> i32 {
+    call(GETPID, 0, 0, 0) as i32
+}
+
+/// Leaves the terminal, and where that is wanted the folder and the standard streams, as programs in the background do.
+pub(crate) fn detach(leaves_folder: bool, leaves_streams: bool) {
+    const SETSID: usize = 112;
+    const CHDIR: usize = 80;
+    const DUP2: usize = 33;
+    const BOTH_WAYS: usize = 2;
+    call(SETSID, 0, 0, 0);
+    if leaves_folder {
+        call(CHDIR, c"/".as_ptr() as usize, 0, 0);
+    }
+    if leaves_streams {
+        let nothing = open(b"/dev/null\0", BOTH_WAYS);
+        if let Ok(nothing) = usize::try_from(nothing) {
+            (0..3).for_each(|stream| _ = call(DUP2, nothing, stream, 0));
+            if nothing > 2 {
+                close(nothing as i32);
+            }
+        }
+    }
+}
+
 /// The calling thread, as the kernel numbers it.
 pub(crate) fn thread() -> i32 {
     call(GETTID, 0, 0, 0) as i32
@@ -233,6 +282,24 @@ pub(crate) fn thread() -> i32 {
 pub(crate) fn raise(signal: i32) {
     let process = call(GETPID, 0, 0, 0) as usize;
     call(TGKILL, process, thread() as usize, signal as usize);
+}
+
+/// Sends a signal to a thread of this process.
+pub(crate) fn send(thread: i32, signal: i32) {
+    let process = call(GETPID, 0, 0, 0) as usize;
+    call(TGKILL, process, thread as usize, signal as usize);
+}
+
+/// What memory may be used for.
+pub(crate) const READ_ONLY: usize = 1;
+/// See above.
+pub(crate) const READ_WRITE: usize = 3;
+/// See above.
+pub(crate) const READ_EXECUTE: usize = 5;
+
+/// Sets what pages may be used for; whether that could be done.
+pub(crate) fn protect(at: usize, bytes: usize, how: usize) -> bool {
+    call(MPROTECT, at, bytes, how) == 0
 }
 
 /// Whether a thread of this process is still there.
@@ -280,6 +347,38 @@ pub(crate) fn set_timer(nanos: u64, signal: i32) {
     call6(TIMER_SETTIME, [timer as usize, 0, &raw const time as usize, 0, 0, 0]);
 }
 
+/// Sends a signal to the calling thread as it came before; whether that could be done.
+pub(crate) fn send_again(signal: i32, info: &[u64; 16]) -> bool {
+    const RT_TGSIGQUEUEINFO: usize = 297;
+    let process = call(GETPID, 0, 0, 0) as usize;
+    let info = info.as_ptr() as usize;
+    call6(RT_TGSIGQUEUEINFO, [process, thread() as usize, signal as usize, info, 0, 0]) == 0
+}
+
+/// The signals that libc sends to threads itself stay as they are.
+const OF_LIBC: u64 = 1 << 31 | 1 << 32;
+
+/// Has the calling thread block every signal; those that it blocked before.
+pub(crate) fn block_all() -> u64 {
+    set_blocked(!OF_LIBC)
+}
+
+/// Has the calling thread block these signals; those that it blocked before.
+pub(crate) fn set_blocked(signals: u64) -> u64 {
+    const RT_SIGPROCMASK: usize = 14;
+    const SET: usize = 2;
+    let mut before = 0u64;
+    call6(RT_SIGPROCMASK, [SET, &raw const signals as usize, &raw mut before as usize, 8, 0, 0]);
+    before
+}
+
+/// The calling thread takes these signals again, each by the bit of its number less one.
+pub(crate) fn unblock(signals: u64) {
+    const RT_SIGPROCMASK: usize = 14;
+    const UNBLOCK: usize = 1;
+    call6(RT_SIGPROCMASK, [UNBLOCK, &raw const signals as usize, 0, 8, 0, 0]);
+}
+
 /// What the kernel does on a signal.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
@@ -307,6 +406,17 @@ pub(crate) fn fix_addresses() -> bool {
         && call(PERSONALITY, (before | ADDR_NO_RANDOMIZE) as usize, 0, 0) >= 0
 }
 
+/// Executes another program; comes back only where that fails. The name, the arguments and the environment are addresses.
+pub(crate) fn execute(name: usize, arguments: usize, environment: usize) {
+    call(EXECVE, name, arguments, environment);
+}
+
+/// What a link, whose name ends in a zero, leads to; how many bytes of it, or a negative number.
+pub(crate) fn read_link(name: &[u8], target: &mut [u8]) -> isize {
+    const READLINK: usize = 89;
+    call(READLINK, name.as_ptr() as usize, target.as_mut_ptr() as usize, target.len())
+}
+
 /// Executes the program anew, where possible under the name that it was executed by: the kernel calls its process by that.
 pub(crate) fn execute_again(arguments: usize, environment: usize) {
     const AT_EXECFN: usize = 31;
@@ -324,7 +434,7 @@ pub(crate) fn execute_again(arguments: usize, environment: usize) {
 }
 
 /// What tells the file of a name, which ends in a zero, from all others.
-fn identity(name: usize) -> Option<[u64; 2]> {
+pub(crate) fn identity(name: usize) -> Option<[u64; 2]> {
     // The device and the number of the file come first.
     about(STAT, name).map(|about| [about[0], about[1]])
 }

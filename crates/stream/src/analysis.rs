@@ -16,12 +16,14 @@ pub enum Analysis {
     Wdc,
     /// Synchronization-preserving races.
     SyncP,
+    /// Weak-doesn't-commute with calls, and pairs that must not change places.
+    Edc,
 }
 
 impl Analysis {
     /// All of them, in order of reports.
-    pub const ALL: [Analysis; 5] =
-        [Analysis::Hb, Analysis::Shb, Analysis::Wcp, Analysis::Wdc, Analysis::SyncP];
+    pub const ALL: [Analysis; 6] =
+        [Analysis::Hb, Analysis::Shb, Analysis::Wcp, Analysis::Wdc, Analysis::SyncP, Analysis::Edc];
 
     /// What it is called.
     pub fn name(self) -> &'static str {
@@ -31,6 +33,7 @@ impl Analysis {
             Analysis::Wcp => "wcp",
             Analysis::Wdc => "wdc",
             Analysis::SyncP => "syncp",
+            Analysis::Edc => "edc",
         }
     }
 
@@ -40,7 +43,7 @@ impl Analysis {
             Analysis::Hb => "the first is real",
             Analysis::Shb | Analysis::SyncP => "each is real",
             Analysis::Wcp => "if any, a race or a deadlock is real",
-            Analysis::Wdc => "none without vindication",
+            Analysis::Wdc | Analysis::Edc => "none without vindication",
         }
     }
 }
@@ -57,7 +60,7 @@ pub struct ParseAnalysisError(String);
 
 impl fmt::Display for ParseAnalysisError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no analysis `{}`: expected hb, shb, wcp, wdc or syncp", self.0)
+        write!(f, "there is no analysis `{}`: expected hb, shb, wcp, wdc, syncp or edc", self.0)
     }
 }
 

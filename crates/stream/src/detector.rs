@@ -6,7 +6,7 @@
 //! conflicting atomic accesses.
 
 use crate::clock::{Stamp, time};
-use crate::front::Objects;
+use crate::front::{Facts, Objects};
 use crate::frontier::{Access, Accesses, Frontier};
 use crate::history::History;
 use crate::run::{Analyse, Race, Sink};
@@ -45,13 +45,13 @@ pub(crate) trait Order: Default {
 /// An analysis of racy events by a partial order.
 #[derive(Debug)]
 pub(crate) struct Detector<O> {
-    order: O,
+    pub(crate) order: O,
     accesses: Accesses,
     atomics: Cells<Atomics>,
     acquires: Vec<Acquires>,
     notifications: Vec<Stamp>,
     scratch: Stamp,
-    others: Vec<Cell>,
+    pub(crate) others: Vec<Cell>,
 }
 
 /// The atomic accesses of a cell that later ones follow: the last write, and the reads since. The reads are kept apart,
@@ -88,12 +88,18 @@ impl<O: Order> Detector<O> {
     }
 
     #[inline(always)]
-    fn access(&mut self, step: &Step, touch: Touch, objects: &Objects, sink: &mut Sink<'_>) {
-        let cell = Cell::of(step);
+    pub(crate) fn access(&mut self, step: &Step, touch: Touch, objects: &Objects, sink: &mut Sink<'_>) {
         self.others.clear();
         if !objects.is_empty() {
-            meets(cell, objects, &mut self.others);
+            meets(Cell::of(step), objects, &mut self.others);
         }
+        self.access_among(step, touch, sink);
+    }
+
+    /// An access that meets the accesses of `others` and of its own cell.
+    #[inline(always)]
+    pub(crate) fn access_among(&mut self, step: &Step, touch: Touch, sink: &mut Sink<'_>) {
+        let cell = Cell::of(step);
         let thread = step.thread;
         if touch.atomic {
             self.follow_atomics(thread, cell, touch);
@@ -122,7 +128,7 @@ impl<O: Order> Detector<O> {
     }
 
     #[inline(never)]
-    fn rare_access(&mut self, step: &Step, touch: Touch, objects: &Objects, sink: &mut Sink<'_>) {
+    pub(crate) fn rare_access(&mut self, step: &Step, touch: Touch, objects: &Objects, sink: &mut Sink<'_>) {
         self.access(step, touch, objects, sink);
     }
 
@@ -175,7 +181,7 @@ impl<O: Order> Detector<O> {
         }
     }
 
-    fn other(&mut self, step: &Step) {
+    pub(crate) fn other(&mut self, step: &Step) {
         let (thread, target) = (step.thread, step.target);
         match step.code {
             Code::Acquire | Code::SharedAcquire => {
@@ -198,23 +204,24 @@ impl<O: Order> Detector<O> {
                 self.order.stamp(target, &mut self.scratch);
                 self.order.follow(thread, &self.scratch);
             }
-            Code::Notify => self.order.stamp(thread, at(&mut self.notifications, target)),
-            Code::Wake => self.order.follow(thread, at(&mut self.notifications, target)),
+            Code::Notify | Code::CallNotify => self.order.stamp(thread, at(&mut self.notifications, target)),
+            Code::Wake | Code::CallWake => self.order.follow(thread, at(&mut self.notifications, target)),
             _ => {}
         }
     }
 }
 
 impl<O: Order> Analyse for Detector<O> {
-    fn steps(&mut self, steps: &[Step], objects: &Objects, sink: &mut Sink<'_>) {
+    fn steps(&mut self, steps: &[Step], facts: &Facts, sink: &mut Sink<'_>) {
+        let objects = &facts.objects;
         for step in steps {
             match step.code {
                 Code::Read => {
-                    let touch = Touch { reads: true, writes: false, atomic: false };
+                    let touch = Touch { reads: true, writes: false, atomic: false, conditional: false };
                     self.access(step, touch, objects, sink);
                 }
                 Code::Write => {
-                    let touch = Touch { reads: false, writes: true, atomic: false };
+                    let touch = Touch { reads: false, writes: true, atomic: false, conditional: false };
                     self.access(step, touch, objects, sink);
                 }
                 code => match code.access() {

@@ -8,13 +8,16 @@
 mod locks;
 mod notifications;
 mod objects;
+mod ordered;
 
+use reweave_spec::{LiveCalls, Spec};
 use reweave_trace::{Defect, Error, EventId, IllFormed, Kind, Names, Op, Rows, Space};
 
 use crate::step::{Code, Step, at};
 use locks::Locks;
 use notifications::Notifications;
 pub(crate) use objects::Objects;
+use ordered::Ordered;
 
 const NONE: u32 = u32::MAX;
 
@@ -36,12 +39,31 @@ pub(crate) struct Front {
     threads: Vec<Thread>,
     locks: Locks,
     notifications: Notifications,
+    pub(crate) facts: Facts,
+    ordered: Ordered,
+    views: Views,
+}
+
+/// What the events so far tell of names.
+#[derive(Debug)]
+pub(crate) struct Facts {
     pub(crate) objects: Objects,
+    pub(crate) calls: LiveCalls,
+}
+
+/// Which views of calls the analyses want.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Views {
+    /// Calls that commute may change places.
+    pub(crate) commuting: bool,
+    /// They keep their order.
+    pub(crate) ordered: bool,
 }
 
 #[derive(Debug)]
 struct Thread {
     runs: bool,
+    ended: bool,
     forked: u32,
     /// The first join of it since its last event.
     joined: u32,
@@ -53,7 +75,7 @@ struct Thread {
 
 impl Default for Thread {
     fn default() -> Thread {
-        Thread { runs: false, forked: NONE, joined: NONE, named: NONE, last: NONE }
+        Thread { runs: false, ended: false, forked: NONE, joined: NONE, named: NONE, last: NONE }
     }
 }
 
@@ -71,7 +93,7 @@ impl Found {
 }
 
 impl Front {
-    pub(crate) fn new() -> Front {
+    pub(crate) fn new(views: Views, spec: Spec) -> Front {
         Front {
             events: 0,
             current: NONE,
@@ -79,7 +101,9 @@ impl Front {
             threads: Vec::new(),
             locks: Locks::default(),
             notifications: Notifications::default(),
-            objects: Objects::default(),
+            facts: Facts { objects: Objects::default(), calls: LiveCalls::new(spec) },
+            ordered: Ordered::default(),
+            views,
         }
     }
 
@@ -101,8 +125,11 @@ impl Front {
         if names.space(Space::Thread).len() > MAX_THREADS {
             return Err(Error::TooMany { what: "threads for an analysis, which takes 32,768" });
         }
-        if !self.objects.is_empty() {
-            self.objects.learn(names);
+        if !self.facts.objects.is_empty() {
+            self.facts.objects.learn(names);
+        }
+        if self.views.commuting {
+            self.facts.objects.name(names);
         }
         steps.reserve(rows.kinds.len());
         let columns = rows.kinds.iter().zip(rows.threads.iter()).zip(rows.targets).zip(rows.sites);
@@ -115,7 +142,7 @@ impl Front {
                 && let Some(&code) = ACCESSES.get(kind as usize)
             {
                 step.code = code;
-                self.objects.used(target);
+                self.facts.objects.used(target);
                 self.last = event;
                 steps.push(step);
                 continue;
@@ -123,7 +150,18 @@ impl Front {
             if kind == Kind::Skip {
                 continue;
             }
-            let found = self.step(names, kind, &mut step);
+            let found = match kind {
+                Kind::Look | Kind::Call | Kind::Unseen => self.ordered(names, kind, &step, steps),
+                Kind::Busy if self.views.commuting => {
+                    steps.push(Step { code: Code::Tried, ..step });
+                    self.step(names, kind, &mut step)
+                }
+                Kind::Notify | Kind::NotifyAll if self.views.commuting => {
+                    steps.push(Step { code: Code::Signal, ..step });
+                    self.step(names, kind, &mut step)
+                }
+                _ => self.step(names, kind, &mut step),
+            };
             self.last = event;
             match found {
                 Ok(Some(code)) => {
@@ -145,7 +183,7 @@ impl Front {
         }
         match ACCESSES.get(kind as usize) {
             Some(&code) => {
-                self.objects.used(step.target);
+                self.facts.objects.used(step.target);
                 Ok(Some(code))
             }
             None => self.other(names, kind, step),
@@ -167,9 +205,22 @@ impl Front {
                 Ok(Some(Code::Notify))
             }
             Kind::Wait => Ok(self.wait(step)),
-            Kind::Alloc | Kind::Free => {
-                self.objects.lifetime(names, target, kind == Kind::Alloc).map(|()| Some(Code::Lifetime))
+            Kind::End => {
+                // Whatever comes next has to be looked at, also if it is of the same thread.
+                let thread = at(&mut self.threads, thread);
+                (thread.ended, thread.last) = (true, step.event);
+                self.current = NONE;
+                Ok(None)
             }
+            Kind::FailedAttempt => {
+                self.facts.objects.used(target);
+                Ok(Some(Code::Attempt))
+            }
+            Kind::Alloc | Kind::Free => self
+                .facts
+                .objects
+                .lifetime(names, target, kind == Kind::Alloc)
+                .map(|()| Some(if kind == Kind::Alloc { Code::Lifetime } else { Code::Free })),
             _ => Ok(None),
         }
         .map_err(Found::here)
@@ -183,6 +234,9 @@ impl Front {
         self.current = step.thread;
         let thread = at(&mut self.threads, step.thread);
         self.last = thread.last;
+        if thread.ended {
+            return Err(Found::here(Defect::AfterEnd));
+        }
         if thread.joined != NONE {
             let join = thread.joined;
             let at = Some((join, Op::Join(reweave_trace::ThreadId(step.thread)), step.thread));
@@ -287,7 +341,9 @@ fn ill_formed(names: &Names, kind: Kind, step: &Step, found: Found) -> Error {
         }
         Defect::SecondFork => format!("second fork of thread `{target}`"),
         Defect::ForkAfterEvents => format!("fork of thread `{target}`, which has run already"),
+        Defect::BeforeFork => format!("`{thread}` runs before its fork"),
         Defect::EarlyJoin => format!("join of thread `{target}`, which still runs afterwards"),
+        Defect::AfterEnd => format!("`{thread}` runs on after its `end`"),
         Defect::HeldByAnother => format!("`{thread}` acquires lock `{target}`, which another thread holds"),
         Defect::ReleaseWithoutAcquire => format!("`{thread}` releases lock `{target}` without holding it"),
         Defect::BusyWithoutHolder => format!("lock `{target}` is busy, but no other thread holds it"),

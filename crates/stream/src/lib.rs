@@ -2,7 +2,7 @@
 //!
 //! An event is *racy* under an analysis when it conflicts with an earlier event that the analysis leaves unordered with
 //! it. Each analysis is a module that states its paper, what its races are worth and what it costs: [`hb`], [`shb`],
-//! [`wcp`], [`wdc`], [`syncp`]; `docs/analyses.md` compares them. A [`Stream`] runs any of them over blocks of events,
+//! [`wcp`], [`wdc`], [`syncp`], [`edc`]; `docs/analyses.md` compares them. A [`Stream`] runs any of them over blocks of events,
 //! in memory that does not grow with the events where the analysis allows that; [`races`] runs one over a whole trace.
 //!
 //! How the papers' traces of reads, writes, locks, forks and joins are extended, in every analysis: the outermost acquire
@@ -31,6 +31,7 @@
 mod analysis;
 mod clock;
 mod detector;
+pub mod edc;
 mod front;
 mod frontier;
 pub mod hb;

@@ -1,10 +1,12 @@
 //! One pass over a trace for any number of analyses.
 
-use reweave_trace::{Error, EventId, Names, Rows, SiteId, Trace};
+use reweave_spec::Spec;
+use reweave_trace::{Error, EventId, LockId, Names, Rows, SiteId, Trace};
 
 use crate::analysis::Analysis;
 use crate::detector::Detector;
-use crate::front::{Front, Objects};
+use crate::edc::Edc;
+use crate::front::{Facts, Front, Views};
 use crate::frontier::Access;
 use crate::hb::Hb;
 use crate::shb::Shb;
@@ -24,6 +26,10 @@ pub struct Race {
     pub later: EventId,
     /// Its site.
     pub later_site: SiteId,
+    /// Whether the earlier event must not come after the later one, such as a use after the end of an object's life.
+    pub order: bool,
+    /// A lock that both events hold: then their critical sections have to change places.
+    pub lock: Option<LockId>,
 }
 
 impl Race {
@@ -33,6 +39,8 @@ impl Race {
             earlier_site: SiteId(earlier.site),
             later: EventId(later.event),
             later_site: SiteId(later.site),
+            order: false,
+            lock: None,
         }
     }
 }
@@ -42,7 +50,10 @@ pub(crate) type Sink<'s> = dyn FnMut(Race) + 's;
 
 /// What an analysis does with the events.
 pub(crate) trait Analyse {
-    fn steps(&mut self, steps: &[Step], objects: &Objects, sink: &mut Sink<'_>);
+    fn steps(&mut self, steps: &[Step], facts: &Facts, sink: &mut Sink<'_>);
+
+    /// The events are at their end.
+    fn finish(&mut self, _sink: &mut Sink<'_>) {}
 }
 
 /// Analyses under way. Events are given in blocks of any size.
@@ -58,6 +69,11 @@ const CHUNK: usize = 512;
 impl Stream {
     /// Starts `analyses`. Each tells one earlier partner of a racy event, or every one if `all`.
     pub fn new(analyses: &[Analysis], all: bool) -> Stream {
+        Stream::with_specifications(analyses, all, Spec::default())
+    }
+
+    /// The same, with calls that follow these specifications besides those that are built in.
+    pub fn with_specifications(analyses: &[Analysis], all: bool, spec: Spec) -> Stream {
         let start = |&analysis: &Analysis| -> (Analysis, Box<dyn Analyse>) {
             let state: Box<dyn Analyse> = match analysis {
                 Analysis::Hb => Box::new(Detector::<Hb>::new(all)),
@@ -65,10 +81,19 @@ impl Stream {
                 Analysis::Wcp => Box::new(Detector::<Wcp>::new(all)),
                 Analysis::Wdc => Box::new(Detector::<Wdc>::new(all)),
                 Analysis::SyncP => Box::new(SyncP::new(all)),
+                Analysis::Edc => Box::new(Edc::new(all)),
             };
             (analysis, state)
         };
-        Stream { front: Front::new(), analyses: analyses.iter().map(start).collect(), steps: Vec::new() }
+        let views = Views {
+            commuting: analyses.contains(&Analysis::Edc),
+            ordered: analyses.iter().any(|&analysis| analysis != Analysis::Edc),
+        };
+        Stream {
+            front: Front::new(views, spec),
+            analyses: analyses.iter().map(start).collect(),
+            steps: Vec::new(),
+        }
     }
 
     /// Takes the next events, whose names are in `names`, and gives each race that ends in one of them to `sink`: the
@@ -93,11 +118,18 @@ impl Stream {
             self.steps.clear();
             self.front.steps(names, &chunk, &mut self.steps)?;
             for (analysis, state) in &mut self.analyses {
-                state.steps(&self.steps, &self.front.objects, &mut |race| sink(*analysis, race));
+                state.steps(&self.steps, &self.front.facts, &mut |race| sink(*analysis, race));
             }
             start = end;
         }
         Ok(())
+    }
+
+    /// Ends the events, and gives `sink` what was still to be seen: pairs whose critical sections have not ended.
+    pub fn finish(&mut self, sink: &mut dyn FnMut(Analysis, Race)) {
+        for (analysis, state) in &mut self.analyses {
+            state.finish(&mut |race| sink(*analysis, race));
+        }
     }
 
     /// How many events there were.
@@ -116,10 +148,13 @@ impl std::fmt::Debug for Stream {
     }
 }
 
-/// The races of a whole trace under one analysis, in order of their later events.
+/// The races of a whole trace under one analysis, in order of their later events; pairs with a lock in common come when their sections
+/// end.
 pub fn races(trace: &Trace, analysis: Analysis, all: bool) -> Result<Vec<Race>, Error> {
     let mut races = Vec::new();
-    let mut stream = Stream::new(&[analysis], all);
+    let spec = Spec::parse(trace.specifications()).unwrap_or_default();
+    let mut stream = Stream::with_specifications(&[analysis], all, spec);
     stream.block(trace.names(), &trace.rows(), &mut |_, race| races.push(race))?;
+    stream.finish(&mut |_, race| races.push(race));
     Ok(races)
 }

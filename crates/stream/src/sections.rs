@@ -35,8 +35,8 @@ struct Held {
 /// An open section.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Section {
-    lock: u32,
-    shared: bool,
+    pub(crate) lock: u32,
+    pub(crate) shared: bool,
     /// Where in its thread's accesses it starts.
     start: usize,
     /// The time of its acquire.
@@ -58,6 +58,12 @@ impl Sections {
         let held = at(&mut self.threads, thread);
         let start = held.accessed.len();
         held.sections.push(Section { lock, shared, start, acquired: now, observed: false });
+    }
+
+    /// The open sections of `thread`.
+    #[inline]
+    pub(crate) fn held(&self, thread: u32) -> &[Section] {
+        self.threads.get(thread as usize).map_or(&[], |held| &held.sections)
     }
 
     /// Marks a section of `thread`: something is ordered after its acquire.

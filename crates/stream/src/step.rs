@@ -34,8 +34,12 @@ pub(crate) enum Code {
     AtomicWrite,
     /// An atomic read and write in one.
     Update,
-    /// The birth or death of an object: a write to it and to all below it.
+    /// A conditional atomic step that failed: an atomic read that runs only when it observes what it did.
+    Attempt,
+    /// The birth of an object: a write to it and to all below it.
     Lifetime,
+    /// Its death, likewise.
+    Free,
     /// The outermost exclusive acquire of a nest, tried or not.
     Acquire,
     /// Its release.
@@ -56,6 +60,16 @@ pub(crate) enum Code {
     Notify,
     /// The return of a wait that the notification in a slot woke.
     Wake,
+    /// The use of a condition variable by a notification.
+    Signal,
+    /// The use of a lock by an attempt in vain.
+    Tried,
+    /// A call, as analyses see it that know which calls commute.
+    Call,
+    /// As analyses see it that do not: it follows the last call in a slot.
+    CallWake,
+    /// And is the last one in a slot.
+    CallNotify,
     /// The return of a wait that nothing woke although there was a notification since its start.
     Missed,
 }
@@ -64,13 +78,15 @@ impl Code {
     /// How the step touches memory; none where it does not.
     #[inline]
     pub(crate) fn access(self) -> Option<Touch> {
-        let touch = |reads, writes, atomic| Some(Touch { reads, writes, atomic });
+        let touch = |reads, writes, atomic| Some(Touch { reads, writes, atomic, conditional: false });
+        let conditional = |writes| Some(Touch { reads: true, writes, atomic: true, conditional: true });
         match self {
             Code::Read => touch(true, false, false),
-            Code::Write | Code::Lifetime => touch(false, true, false),
+            Code::Write | Code::Lifetime | Code::Free => touch(false, true, false),
             Code::AtomicRead => touch(true, false, true),
             Code::AtomicWrite => touch(false, true, true),
-            Code::Update => touch(true, true, true),
+            Code::Update => conditional(true),
+            Code::Attempt => conditional(false),
             _ => None,
         }
     }
@@ -82,6 +98,8 @@ pub(crate) struct Touch {
     pub(crate) reads: bool,
     pub(crate) writes: bool,
     pub(crate) atomic: bool,
+    /// Whether it runs only when it observes what it did.
+    pub(crate) conditional: bool,
 }
 
 /// A piece of memory as the analyses keep it: a variable, or the lifetime of an object. Two accesses of different cells
@@ -105,7 +123,11 @@ impl Cell {
     /// The cell that a step writes to or reads.
     #[inline]
     pub(crate) fn of(step: &Step) -> Cell {
-        if step.code == Code::Lifetime { Cell::lifetime(step.target) } else { Cell::variable(step.target) }
+        if matches!(step.code, Code::Lifetime | Code::Free) {
+            Cell::lifetime(step.target)
+        } else {
+            Cell::variable(step.target)
+        }
     }
 
     /// Whether it is the lifetime of an object, and the number of the variable.

@@ -28,7 +28,7 @@ mod partners;
 use std::rc::Rc;
 
 use crate::detector::meets;
-use crate::front::Objects;
+use crate::front::{Facts, Objects};
 use crate::run::{Analyse, Sink};
 use crate::step::{Cell, Cells, Code, Step, Touch, at};
 use closed::{Closed, Point};
@@ -100,7 +100,7 @@ impl SyncP {
             self.others = others;
         }
         let observed = if touch.reads { self.observed(cell) } else { None };
-        let update = touch.reads && touch.writes;
+        let update = touch.conditional;
         if let Some(write) = observed.as_ref().filter(|_| update) {
             self.follow(thread, write);
         }
@@ -188,11 +188,11 @@ impl SyncP {
                 self.follow(thread, &end);
                 self.advance(thread);
             }
-            Code::Notify => {
+            Code::Notify | Code::CallNotify => {
                 self.advance(thread);
                 *at(&mut self.notifications, target) = Some(self.point(thread));
             }
-            Code::Wake => {
+            Code::Wake | Code::CallWake => {
                 if let Some(waker) = at(&mut self.notifications, target).clone() {
                     self.follow(thread, &waker);
                 }
@@ -208,7 +208,8 @@ impl SyncP {
 }
 
 impl Analyse for SyncP {
-    fn steps(&mut self, steps: &[Step], objects: &Objects, sink: &mut Sink<'_>) {
+    fn steps(&mut self, steps: &[Step], facts: &Facts, sink: &mut Sink<'_>) {
+        let objects = &facts.objects;
         for step in steps {
             match step.code.access() {
                 Some(touch) => self.access(step, touch, objects, sink),

@@ -19,8 +19,8 @@ use crate::threads::Threads;
 /// The order.
 #[derive(Default, Debug)]
 pub(crate) struct Wdc {
-    threads: Threads,
-    sections: Sections,
+    pub(crate) threads: Threads,
+    pub(crate) sections: Sections,
 }
 
 impl Order for Wdc {

@@ -14,7 +14,7 @@ pub fn dependences(trace: &Trace, rng: &mut Rng) -> Dependences {
         let earlier = &mut reads[event.thread.index()];
         table.needs(id, &some_of(earlier, density, rng));
         let kind = event.op.kind();
-        if kind.writes() {
+        if kind.writes() || kind == Kind::Call {
             let mut feeds = some_of(earlier, density + 20, rng);
             feeds.extend((kind == Kind::Update).then_some(id));
             table.feeds(id, &feeds);

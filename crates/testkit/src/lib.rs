@@ -2,9 +2,13 @@
 //!
 //! - [`trace!`] and [`parse`] write traces down, [`show`] prints them;
 //! - [`generate()`] makes small random well-formed ones, as a [`Shape`] asks;
+//! - [`sleepers()`] runs small random programs whose threads wait for each other;
 //! - [`Oracle`] knows by exhaustion what every feasible reordering of a small trace can do;
 //! - [`Plain`] is the same law once more, without a state: slow enough to be obviously right;
+//! - [`calls`] has what calls of the built-in types do, written by hand;
 //! - [`litmus`] reads the traces whose verdicts were derived by hand;
+//! - [`program`] makes random programs, with their sources;
+//! - [`interleave`] makes small concurrent programs and knows by exhaustion what they can do;
 //! - [`recorded()`] finds real traces, where there are some.
 //!
 //! Nothing here uses the observation, holding or memory code of `reweave-trace`: that is production code, and the
@@ -21,14 +25,18 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod calls;
 mod dependences;
 mod generate;
+pub mod interleave;
 mod literal;
 pub mod litmus;
 mod oracle;
 mod plain;
+pub mod program;
 mod recorded;
 mod rng;
+mod sleepers;
 mod text;
 
 pub use dependences::dependences;
@@ -38,4 +46,5 @@ pub use oracle::{Machine, Oracle, Refused};
 pub use plain::Plain;
 pub use recorded::recorded;
 pub use rng::Rng;
+pub use sleepers::sleepers;
 pub use text::{parse, parse_raw, show};

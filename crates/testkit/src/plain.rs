@@ -72,12 +72,26 @@ impl<'a> Plain<'a> {
             && match self.trace.op(event) {
                 Op::Join(joined) => self.joinable(done, joined),
                 Op::Wait(condition) => self.may_return(done, event, condition),
-                Op::Busy(lock) => self.other_threads(thread).any(|other| {
-                    self.depth(done, other, lock, false) > 0 || self.depth(done, other, lock, true) > 0
-                }),
+                Op::Busy(lock) => self.is_busy(done, event, lock),
                 Op::Update(_) => self.model == Model::Sync || self.clean(done, event),
+                Op::FailedAttempt(_) => {
+                    self.model == Model::Sync || self.clean(done, event) || self.fails(done, event)
+                }
+                Op::Look(_) => !done.iter().any(|&e| e > event && self.trace.op(e) == self.trace.op(event)),
+                Op::Unseen(_) => self.observed.iter().all(|&e| e >= event || done.contains(&e)),
+                Op::Call(_) => self.model == Model::Sync || self.in_order_of_calls(done, event),
                 _ => true,
             }
+    }
+
+    /// Whether another thread's hold makes an attempt fail after `done`: an exclusive one, where that is what it met in σ.
+    fn is_busy(&self, done: &[EventId], event: EventId, lock: LockId) -> bool {
+        let held = |done: &[EventId], shared: bool| {
+            self.other_threads(self.trace.thread(event))
+                .any(|other| self.depth(done, other, lock, shared) > 0)
+        };
+        let before: Vec<EventId> = self.observed.iter().copied().filter(|&other| other < event).collect();
+        held(done, false) || !held(&before, false) && held(done, true)
     }
 
     /// The threads whose holds block an acquire after `done`.
@@ -94,7 +108,8 @@ impl<'a> Plain<'a> {
 
     /// Whether the two events conflict.
     pub fn conflict(&self, a: EventId, b: EventId) -> bool {
-        let atomic = |e| matches!(self.trace.kind(e), Kind::AtomicRead | Kind::AtomicWrite | Kind::Update);
+        let plain = [Kind::Read, Kind::Write, Kind::Alloc, Kind::Free];
+        let atomic = |e| !plain.contains(&self.trace.kind(e));
         let meet = |a: EventId, b: EventId| {
             self.variable(b).is_some_and(|name| self.writes(a, name))
                 || self.variable(a).is_some_and(|name| self.writes(a, name) && self.writes(b, name))
@@ -113,7 +128,7 @@ impl<'a> Plain<'a> {
     /// Whether an event writes the variable called `name`.
     fn writes(&self, event: EventId, name: &str) -> bool {
         match (self.trace.kind(event), self.variable(event)) {
-            (Kind::Write | Kind::AtomicWrite | Kind::Update, Some(written)) => written == name,
+            (Kind::Write | Kind::AtomicWrite | Kind::Update | Kind::Unseen, Some(written)) => written == name,
             (Kind::Alloc | Kind::Free, Some(object)) => {
                 name == object || name.starts_with(&format!("{object}."))
             }
@@ -194,7 +209,7 @@ impl<'a> Plain<'a> {
     fn may_return(&self, done: &[EventId], wait: EventId, condition: ConditionId) -> bool {
         let place = |event: EventId| done.iter().position(|&e| e == event);
         match self.waker(wait, condition) {
-            None => true,
+            None => self.model == Model::Sync || !self.missed(done, wait, condition),
             Some(waker) => {
                 place(waker).is_some_and(|waker| place(self.start(wait)).is_some_and(|s| s < waker))
             }
@@ -230,6 +245,54 @@ impl<'a> Plain<'a> {
         !last(done).is_some_and(|i| marks[i].tainted) && (then == now || same_value)
     }
 
+    /// Whether `event`, an attempt that failed, is known to fail again after `done`.
+    fn fails(&self, done: &[EventId], event: EventId) -> bool {
+        let Some(name) = self.variable(event) else { return false };
+        let last = done.iter().rposition(|&e| self.writes(e, name));
+        let found = match last {
+            Some(write) => self.trace.values(done[write]).written,
+            None => self.initial(name),
+        };
+        let values = self.trace.values(event);
+        let tainted = last.is_some_and(|write| self.marks(done)[write].tainted);
+        let known = [values.read, values.written, found].iter().all(Option::is_some);
+        self.model.by_value() && known && !tainted && values.read != values.written && found != values.written
+    }
+
+    /// Whether the calls before `call` in the trace that it depends on have run, and its arguments are those it had.
+    fn in_order_of_calls(&self, done: &[EventId], call: EventId) -> bool {
+        let marks = self.marks(done);
+        let text = |e: EventId| self.trace.target_name(self.trace.op(e)).unwrap_or_default();
+        let own = self.call_objects(call);
+        let tainted = self.dependences.filter(|_| self.model.by_dependence()).is_some_and(|table| {
+            done.iter().zip(&marks).any(|(e, mark)| mark.unclean && table.feeds(call).contains(e))
+        });
+        let depends = |e: EventId| {
+            let others = self.call_objects(e);
+            let alone = own.len() == 1 && others.len() == 1;
+            own.iter().any(|object| others.contains(object))
+                && !(alone && crate::calls::standing(text(e), text(call)) == crate::calls::Standing::Commute)
+        };
+        !tainted && self.observed.iter().all(|&e| e >= call || !depends(e) || done.contains(&e))
+    }
+
+    /// The objects that a call is on.
+    fn call_objects(&self, event: EventId) -> Vec<String> {
+        let Op::Call(_) = self.trace.op(event) else { return Vec::new() };
+        let receiver = |e: EventId| {
+            crate::calls::object_of(self.trace.target_name(self.trace.op(e)).unwrap_or_default()).to_owned()
+        };
+        let text = self.trace.target_name(self.trace.op(event)).unwrap_or_default();
+        let calls = self.observed.iter().filter(|&&e| self.trace.kind(e) == Kind::Call);
+        let mut objects: Vec<String> = calls.map(|&e| receiver(e)).collect();
+        let mentioned: Vec<&str> =
+            text.split(['(', ')', ',', '=']).skip(1).filter(|t| !t.is_empty()).collect();
+        objects.retain(|object| *object == receiver(event) || mentioned.contains(&object.as_str()));
+        objects.sort();
+        objects.dedup();
+        objects
+    }
+
     /// The value that reads of a variable observed before any write.
     fn initial(&self, name: &str) -> Option<ValueId> {
         let reads = |&&e: &&EventId| self.trace.kind(e).reads() && self.variable(e) == Some(name);
@@ -254,8 +317,9 @@ impl<'a> Plain<'a> {
                     }
             });
             let unclean = match self.trace.op(event) {
-                Op::Read(_) | Op::AtomicRead(_) | Op::Update(_) => !self.clean_after(before, &marks, event),
-                Op::Wait(condition) => self.missed(before, event, condition),
+                Op::Read(_) | Op::AtomicRead(_) | Op::Update(_) | Op::FailedAttempt(_) => {
+                    !self.clean_after(before, &marks, event)
+                }
                 _ => false,
             };
             let sync = self.model == Model::Sync;

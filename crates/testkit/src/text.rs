@@ -1,7 +1,7 @@
 //! STD-like text, read and written in the simplest way.
 //!
 //! One event a line, `thread|operation(target)|site|value`, with site and value optional; an update's value is
-//! `old>new`. `#` starts a comment line, `#! capabilities: …` says what the trace claims. A position without an
+//! `old>new`, a failed attempt's `observed!expected`. `#` starts a comment line, `#! capabilities: …` says what the trace claims. A position without an
 //! event is written `thread|skip`. No dialects: the readers of real files are tested against this one.
 
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use std::fmt::Write;
 use reweave_trace::{Builder, Capabilities, Event, EventValues, Kind, Op, Trace, Value, ValueId};
 
 /// Every operation with the name that texts use.
-pub(crate) const OPERATIONS: [(&str, Kind); 25] = [
+pub(crate) const OPERATIONS: [(&str, Kind); 28] = [
     ("r", Kind::Read),
     ("w", Kind::Write),
     ("ar", Kind::AtomicRead),
@@ -35,6 +35,9 @@ pub(crate) const OPERATIONS: [(&str, Kind); 25] = [
     ("enter", Kind::Enter),
     ("exit", Kind::Exit),
     ("skip", Kind::Skip),
+    ("af", Kind::FailedAttempt),
+    ("look", Kind::Look),
+    ("unseen", Kind::Unseen),
 ];
 
 /// The trace that `text` describes.
@@ -100,6 +103,7 @@ pub(crate) fn event_into(
     let (read, written) = match kind {
         Kind::Update if value.is_empty() => ("", ""),
         Kind::Update => value.split_once('>').ok_or("an update's value is `old>new`")?,
+        Kind::FailedAttempt => value.split_once('!').unwrap_or((value, "")),
         _ if kind.reads() => (value, ""),
         _ => ("", value),
     };
@@ -146,6 +150,9 @@ fn shown_value(trace: &Trace, values: EventValues, kind: Kind) -> String {
         EventValues::NONE => String::new(),
         EventValues { read, written } if kind == Kind::Update => {
             format!("|{}>{}", shown(read), shown(written))
+        }
+        EventValues { read, written: Some(expected) } if kind == Kind::FailedAttempt => {
+            format!("|{}!{}", shown(read), trace.value(expected))
         }
         EventValues { read, written } => format!("|{}", shown(read.or(written))),
     }

@@ -8,9 +8,11 @@ use crate::thread_column::{ThreadColumn, ThreadRows};
 use crate::value::{BatchValues, Values, carried};
 use crate::wellformed::{self, Repairs};
 use crate::{
-    CallId, Capabilities, ConditionId, ContextId, Error, Event, EventId, EventValues, Kind, LockId, Names,
-    Objects, RegionId, SiteId, Space, Table, ThreadId, Trace, Value, ValueId, VarId,
+    CallId, Capabilities, ConditionId, ContextId, DependenceBuilder, Dependences, Dependent, Ending, Error,
+    Event, EventId, EventValues, Kind, LockId, Names, Objects, RegionId, SiteId, Space, Table, ThreadId,
+    Trace, Value, ValueId, VarId,
 };
+use requests::Requests;
 
 /// The columns of a trace, all of one length.
 #[derive(Clone, Default, Debug)]
@@ -82,6 +84,10 @@ pub struct Builder {
     names: Names,
     calling: Calling,
     capabilities: Capabilities,
+    /// The table of dependences, by positions in the whole trace.
+    dependences: Vec<(Dependent, Vec<EventId>)>,
+    requests: Requests,
+    ending: Option<Ending>,
 }
 
 macro_rules! interners {
@@ -207,6 +213,21 @@ impl Builder {
         self.capabilities.approximate |= capabilities.approximate;
     }
 
+    /// Adds an entry to the table of dependences; its events are positions in the whole trace.
+    pub fn depends(&mut self, who: Dependent, reads: Vec<EventId>) {
+        self.dependences.push((who, reads));
+    }
+
+    /// The event to be appended next is a request of `thread` for a lock. Only those that nobody granted matter.
+    pub fn ask(&mut self, thread: ThreadId, lock: LockId) {
+        self.requests.ask(self.len(), thread, lock);
+    }
+
+    /// How the run ended, to be filled in.
+    pub fn ending(&mut self) -> &mut Ending {
+        self.ending.get_or_insert_default()
+    }
+
     /// How many positions there are so far.
     pub fn len(&self) -> usize {
         self.columns.kinds.len()
@@ -226,6 +247,9 @@ impl Builder {
         sites.clear();
         self.values.forget();
         self.calling.clear();
+        self.dependences.clear();
+        self.requests.clear();
+        self.ending = None;
     }
 
     /// Whether there is no position yet.
@@ -243,7 +267,7 @@ impl Builder {
             return Err(Error::TooMany { what: "events" });
         }
         let kind = event.op.kind();
-        self.values.push(index, kind == Kind::Update, carried(kind, values));
+        self.values.push(index, kind.has_two_values(), carried(kind, values));
         self.columns.kinds.push(kind);
         self.columns.threads.push(event.thread);
         self.columns.targets.push(event.op.target());
@@ -335,6 +359,11 @@ impl Builder {
             self.names.space_mut(space).absorb(names, &mut ids.spaces[space as usize])?;
         }
         self.values.append(self.len(), &block.columns.kinds, &block.values)?;
+        let (start, locks) = (self.len(), &ids.spaces[Space::Lock as usize]);
+        self.requests.append(&block.requests, start, &ids.spaces[Space::Thread as usize], locks);
+        if let Some(ending) = &block.ending {
+            self.ending().extend(ending);
+        }
         let (columns, threads) = (&block.columns, &ids.spaces[Space::Thread as usize]);
         self.columns.kinds.extend_from_slice(&columns.kinds);
         self.columns.threads.append(&columns.threads, threads);
@@ -345,6 +374,13 @@ impl Builder {
         }
         let targets = columns.kinds.iter().zip(&columns.targets);
         self.columns.targets.extend(targets.map(|(&kind, &target)| tables[kind as usize][target as usize]));
+        self.dependences.extend(block.dependences.iter().map(|(who, reads)| {
+            let who = match *who {
+                Dependent::End(thread) => Dependent::End(ThreadId(threads[thread.index()])),
+                who => who,
+            };
+            (who, reads.clone())
+        }));
         Ok(())
     }
 
@@ -353,15 +389,17 @@ impl Builder {
         self.check(None)
     }
 
-    /// The trace, with what is ill formed dropped or renamed, never invented; and what that took.
-    pub fn repair(self) -> Result<(Trace, Repairs), Error> {
+    /// The trace, with what is ill formed moved, dropped or renamed, never invented; and what that took.
+    pub fn repair(mut self) -> Result<(Trace, Repairs), Error> {
         let mut repairs = Repairs::default();
+        self.settle_acquires(&mut repairs)?;
         let trace = self.check(Some(&mut repairs))?;
         Ok((trace, repairs))
     }
 
     fn check(self, repairs: Option<&mut Repairs>) -> Result<Trace, Error> {
-        let Builder { columns, values, names, calling, capabilities } = self;
+        let Builder { columns, values, mut names, calling, capabilities, dependences, requests, ending } =
+            self;
         // Without an early exit this takes no time, and most traces have no objects.
         let lifetime = |kind: Kind| matches!(kind, Kind::Alloc | Kind::Free);
         let any = columns.kinds.iter().fold(false, |any, &kind| any | lifetime(kind));
@@ -374,11 +412,49 @@ impl Builder {
             .filter(|(kind, _)| lifetime(**kind))
             .map(|(_, &target)| VarId(target));
         let objects = Objects::new(names.space(Space::Variable), lifetimes)?;
+        crate::call::apply_declarations(names.space_mut(Space::Call));
         let (names, objects) = (Arc::new(names), Arc::new(objects));
-        let mut trace = Trace { columns, values, names, calling, objects, capabilities };
-        wellformed::check(&mut trace, repairs)?;
+        let mut trace = Trace {
+            columns,
+            values,
+            names,
+            calling,
+            objects,
+            capabilities,
+            dependences: None,
+            ending: ending.map(Arc::new),
+        };
+        let repaired = match repairs {
+            None => wellformed::check(&mut trace, None).map(|()| false)?,
+            Some(repairs) => {
+                wellformed::check(&mut trace, Some(&mut *repairs))?;
+                !repairs.is_empty()
+            }
+        };
+        if trace.ending.is_none() {
+            trace.ending = requests.deadlock(&trace.columns, &trace.names).map(Arc::new);
+        }
+        // What a repair dropped may be in the table, and what was right of the whole run need not be of the rest.
+        if !dependences.is_empty() && !repaired {
+            trace.dependences = Some(Arc::new(table(dependences, &trace)?));
+        }
         Ok(trace)
     }
+}
+
+/// The table of these entries; an error where they do not fit the trace.
+fn table(entries: Vec<(Dependent, Vec<EventId>)>, trace: &Trace) -> Result<Dependences, Error> {
+    if !trace.capabilities.dependences {
+        let reason = "it is there, but the trace does not claim the capability `dependences`".to_owned();
+        return Err(Error::Dependence { reason });
+    }
+    let mut table = DependenceBuilder::new();
+    for (who, reads) in entries {
+        table.set(who, &reads);
+    }
+    let table = table.finish();
+    table.check(trace)?;
+    Ok(table)
 }
 
 fn memory<T>(column: &Vec<T>) -> std::ops::Range<usize> {
@@ -386,5 +462,7 @@ fn memory<T>(column: &Vec<T>) -> std::ops::Range<usize> {
     start..start + column.capacity() * size_of::<T>()
 }
 
+mod requests;
+mod settle;
 #[cfg(test)]
 mod tests;

@@ -42,6 +42,8 @@ impl Core {
                 calling: Calling::default(),
                 objects: trace.objects.clone(),
                 capabilities: trace.capabilities,
+                dependences: None,
+                ending: None,
             },
             originals: Vec::with_capacity(count),
             steps: Vec::with_capacity(count),
@@ -60,13 +62,20 @@ impl Core {
     fn push(&mut self, whole: &Trace, id: EventId, step: u32) {
         let columns = &mut self.trace.columns;
         let kind = whole.kind(id);
-        self.trace.values.push(columns.kinds.len(), kind == Kind::Update, whole.values(id));
+        self.trace.values.push(columns.kinds.len(), kind.has_two_values(), whole.values(id));
         columns.kinds.push(kind);
         columns.threads.push(whole.thread(id));
         columns.targets.push(whole.columns.targets[id.index()]);
         columns.sites.push(whole.site(id));
         self.originals.push(id);
         self.steps.push(step);
+    }
+
+    /// The same with the table of dependences of `whole`, which it is a core of. It must have every read of the table.
+    #[must_use]
+    pub fn with_dependences(mut self, whole: &Trace) -> Core {
+        self.trace.dependences = whole.dependences().map(|table| std::sync::Arc::new(table.of_core(&self)));
+        self
     }
 
     /// The events, as a trace.

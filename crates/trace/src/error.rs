@@ -26,6 +26,12 @@ pub enum Error {
         /// How long it is.
         bytes: usize,
     },
+    /// The table of dependences does not fit the events.
+    #[error("the table of dependences is wrong: {reason}")]
+    Dependence {
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A variable's name has more dots than objects may nest.
     #[error("the variable `{name}` has more than {limit} dots, the limit in a trace with alloc or free")]
     TooNested {
@@ -60,8 +66,16 @@ pub enum Defect {
     SecondFork,
     /// A fork of a thread that has run already, itself among them.
     ForkAfterEvents,
+    /// An event of a thread before its fork: how a repair sees the same.
+    BeforeFork,
     /// A join of a thread before its last event.
     EarlyJoin,
+    /// An event of a thread after its end, or, as a repair sees it, an end after which there are events.
+    AfterEnd,
+    /// An acquire that was logged before it was granted.
+    EarlyAcquire,
+    /// The last event of a thread, an acquire of a lock that another thread holds.
+    NeverGranted,
     /// An acquire of a lock that another thread holds.
     HeldByAnother,
     /// A release by a thread that does not hold the lock.
@@ -82,11 +96,15 @@ pub enum Defect {
 
 impl Defect {
     /// Every defect, in the order in which they are listed to users.
-    pub const ALL: [Defect; 12] = [
+    pub const ALL: [Defect; 16] = [
         Defect::MisnamedThread,
         Defect::SecondFork,
         Defect::ForkAfterEvents,
+        Defect::BeforeFork,
         Defect::EarlyJoin,
+        Defect::AfterEnd,
+        Defect::EarlyAcquire,
+        Defect::NeverGranted,
         Defect::HeldByAnother,
         Defect::ReleaseWithoutAcquire,
         Defect::BusyWithoutHolder,
@@ -103,7 +121,11 @@ impl Defect {
             Defect::MisnamedThread => "the thread was renamed",
             Defect::SecondFork | Defect::ForkAfterEvents => "the fork was dropped",
             Defect::EarlyJoin => "the join was dropped",
-            Defect::HeldByAnother => "the acquire was dropped",
+            Defect::BeforeFork => "the event was dropped",
+            Defect::AfterEnd => "the end was dropped",
+            Defect::EarlyAcquire => "the acquire was moved to its thread's next event",
+            Defect::NeverGranted => "the acquire was dropped",
+            Defect::HeldByAnother => "its lock only orders, and nothing is found between its sections",
             Defect::ReleaseWithoutAcquire => "the release was dropped",
             Defect::BusyWithoutHolder => "the attempt was dropped",
             Defect::SecondAlloc => "the object got a new name",
@@ -120,7 +142,11 @@ impl fmt::Display for Defect {
             Defect::MisnamedThread => "fork or join of a misnamed thread",
             Defect::SecondFork => "second fork of a thread",
             Defect::ForkAfterEvents => "fork of a thread that has run already",
+            Defect::BeforeFork => "event of a thread before its fork",
             Defect::EarlyJoin => "join before the thread's last event",
+            Defect::AfterEnd => "end of a thread that runs on",
+            Defect::EarlyAcquire => "acquire that was logged before it was granted",
+            Defect::NeverGranted => "acquire that was never granted",
             Defect::HeldByAnother => "acquire of a lock that another thread holds",
             Defect::ReleaseWithoutAcquire => "release without an acquire",
             Defect::BusyWithoutHolder => "busy attempt at a lock that no other thread holds",

@@ -130,6 +130,12 @@ operations! {
     Exit(RegionId in Region) = 23;
     /// No event: a position whose event is ignored by its format or was dropped by a repair. No thread runs it.
     Skip = 24;
+    /// A conditional atomic step that failed and wrote nothing: a compare-exchange, an attempt at a semaphore.
+    FailedAttempt(VarId in Variable) = 25;
+    /// A look at a clock that only goes forward, or a deadline that passed.
+    Look(VarId in Variable) = 26;
+    /// A write that nobody recorded, told by the read after it.
+    Unseen(VarId in Variable) = 27;
 }
 
 /// The name spaces that targets live in.
@@ -180,8 +186,8 @@ impl Op {
         match self {
             Op::Read(v) => access(v, true, false, false, false),
             Op::Write(v) => access(v, false, true, false, false),
-            Op::AtomicRead(v) => access(v, true, false, true, false),
-            Op::AtomicWrite(v) => access(v, false, true, true, false),
+            Op::AtomicRead(v) | Op::FailedAttempt(v) => access(v, true, false, true, false),
+            Op::AtomicWrite(v) | Op::Unseen(v) => access(v, false, true, true, false),
             Op::Update(v) => access(v, true, true, true, false),
             Op::Alloc(v) | Op::Free(v) => access(v, false, true, false, true),
             _ => None,
@@ -199,7 +205,7 @@ impl Kind {
     /// Whether the operation observes a variable.
     #[inline]
     pub fn reads(self) -> bool {
-        matches!(self, Kind::Read | Kind::AtomicRead | Kind::Update)
+        matches!(self, Kind::Read | Kind::AtomicRead | Kind::Update | Kind::FailedAttempt)
     }
 
     /// Whether the operation depends on nothing that its thread has read, as long as no branch says so: in the
@@ -214,7 +220,26 @@ impl Kind {
     /// Whether the operation writes a variable or an object.
     #[inline]
     pub fn writes(self) -> bool {
-        matches!(self, Kind::Write | Kind::AtomicWrite | Kind::Update | Kind::Alloc | Kind::Free)
+        use Kind::*;
+        matches!(self, Write | AtomicWrite | Update | Alloc | Free | Unseen)
+    }
+
+    /// Whether the operation has two values: an update what it read and wrote, a failed attempt what it read and expected.
+    #[inline]
+    pub fn has_two_values(self) -> bool {
+        matches!(self, Kind::Update | Kind::FailedAttempt)
+    }
+
+    /// Whether an event of the kind may have a value in the place of the written one.
+    #[inline]
+    pub fn carries_written(self) -> bool {
+        self.writes() && !matches!(self, Kind::Alloc | Kind::Free) || self == Kind::FailedAttempt
+    }
+
+    /// Whether the operation runs only when what it would observe lets it do what it did.
+    #[inline]
+    pub fn is_conditional(self) -> bool {
+        matches!(self, Kind::Update | Kind::FailedAttempt)
     }
 }
 

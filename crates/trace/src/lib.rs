@@ -20,12 +20,15 @@
 //! # Ok::<(), reweave_trace::Error>(())
 //! ```
 #![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 mod build;
+mod call;
 mod capability;
 mod context;
 mod core;
 mod dependence;
+mod ending;
 mod error;
 mod event;
 mod id;
@@ -34,27 +37,35 @@ mod model;
 mod name;
 mod object;
 mod program_order;
+mod stand_in;
 mod state;
 mod thread_column;
 mod trace;
+mod trust;
 mod value;
 mod wellformed;
 
 pub use build::{Batch, Builder, Renaming, Rows};
+pub use call::{
+    CallObjects, CallParts, CallRelation, NothingKnown, Relation, call_words, declaration, declare,
+};
 pub use capability::Capabilities;
 pub use context::Contexts;
 pub use core::{Core, NotACore};
-pub use dependence::{DependenceBuilder, Dependences};
+pub use dependence::{DependenceBuilder, Dependences, Dependent};
+pub use ending::Ending;
 pub use error::{Defect, Error, IllFormed};
 pub use event::{Access, Event, Kind, Op, Space};
 pub use id::{CallId, ConditionId, ContextId, EventId, LockId, RegionId, SiteId, ThreadId, VarId};
-pub use links::{Links, WaitLink};
+pub use links::{CallLink, Links, WaitLink};
 pub use model::{Model, ParseModelError};
 pub use name::{MAX_NAME_BYTES, Name, Names, Table};
 pub use object::Objects;
 pub use program_order::ProgramOrder;
+pub use stand_in::is_stand_in;
 pub use state::{Holds, Memory};
 pub use thread_column::ThreadRows;
 pub use trace::Trace;
+pub use trust::Library;
 pub use value::{BatchValues, EventValues, Value, ValueId};
 pub use wellformed::Repairs;

@@ -7,21 +7,41 @@ use fixedbitset::FixedBitSet;
 use hashbrown::HashMap;
 
 use crate::id::{NONE, some};
-use crate::{EventId, Holds, Kind, LockId, Memory, Op, Space, ThreadId, Trace, ValueId, VarId};
+use crate::{
+    CallId, CallObjects, CallRelation, EventId, Holds, Kind, LockId, Memory, NothingKnown, Op, Relation,
+    Space, ThreadId, Trace, ValueId, VarId,
+};
 
 /// The links of a trace.
 #[derive(Clone, Debug)]
 pub struct Links {
     /// The write of a read, the release of an acquire, the acquire of a release.
     partner: Vec<u32>,
-    /// The acquires and releases inside another pair of their thread on the same side of the same lock.
+    /// The acquires and releases inside another pair of their thread on the same side of the same lock; the busy attempts at
+    /// a lock that another thread held exclusively.
     inner: FixedBitSet,
     /// By wait, in observed order.
     waits: Vec<WaitLink>,
+    /// By call, in observed order.
+    calls: Vec<CallLink>,
+    objects: CallObjects,
     /// Per thread, its fork.
     forks: Vec<u32>,
     /// Per variable, its initial value.
     initial: Vec<Option<ValueId>>,
+}
+
+/// What a call depends on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CallLink {
+    /// The call.
+    pub call: EventId,
+    /// The calls before it on its objects that do not commute with it; of each thread the last.
+    pub before: Vec<EventId>,
+    /// Those of them that it cannot overtake, if these are fewer: of each thread the last.
+    pub firm: Option<Vec<EventId>>,
+    /// Whether nothing in its thread can depend on what it does.
+    pub void: bool,
 }
 
 /// When a wait started and what woke it.
@@ -37,9 +57,14 @@ pub struct WaitLink {
 }
 
 impl Links {
-    /// The links of `trace`.
+    /// The links of `trace`, of whose calls nothing is known: on each object they keep their order.
     pub fn new(trace: &Trace) -> Links {
-        let mut pass = Pass::new(trace);
+        Links::with_calls(trace, &NothingKnown)
+    }
+
+    /// The links of `trace`, whose calls are related as `relation` says.
+    pub fn with_calls(trace: &Trace, relation: &dyn CallRelation) -> Links {
+        let mut pass = Pass::new(trace, relation);
         for id in trace.ids() {
             pass.visit(id);
         }
@@ -64,6 +89,13 @@ impl Links {
         !self.inner.contains(event.index())
     }
 
+    /// Whether a busy attempt failed because of an exclusive hold: it may have been one at the shared side, which fails of no
+    /// other.
+    #[inline]
+    pub fn failed_exclusively(&self, busy: EventId) -> bool {
+        self.inner.contains(busy.index())
+    }
+
     /// The start and the waker of a wait.
     pub fn wait(&self, wait: EventId) -> Option<&WaitLink> {
         let place = self.waits.binary_search_by_key(&wait, |link| link.wait).ok()?;
@@ -73,6 +105,27 @@ impl Links {
     /// Every wait, in observed order.
     pub fn waits(&self) -> &[WaitLink] {
         &self.waits
+    }
+
+    /// The calls before `call` on the objects that it touches that do not commute with it; of each thread the last.
+    pub fn calls_before(&self, call: EventId) -> &[EventId] {
+        self.call(call).map_or(&[], |link| &link.before)
+    }
+
+    /// Those of them that have to come before it even where it goes ahead.
+    pub fn firmly_before(&self, call: EventId) -> &[EventId] {
+        self.call(call).map_or(&[], |link| link.firm.as_ref().unwrap_or(&link.before))
+    }
+
+    /// What a call depends on.
+    pub fn call(&self, call: EventId) -> Option<&CallLink> {
+        let place = self.calls.binary_search_by_key(&call, |link| link.call).ok()?;
+        Some(&self.calls[place])
+    }
+
+    /// The objects of calls.
+    pub fn call_objects(&self) -> &CallObjects {
+        &self.objects
     }
 
     /// The fork of a thread; none where the trace does not have it.
@@ -98,20 +151,43 @@ struct Pass<'t> {
     previous: Vec<u32>,
     /// Per condition variable, its notifications so far.
     notifications: Vec<Notifications>,
+    relation: &'t dyn CallRelation,
+    /// Per object, its calls so far that a later one may have to come after.
+    recent: Vec<Vec<Recent>>,
 }
 
+/// A call that a later one may have to come after: of one thread and one text the last.
+#[derive(Clone, Copy)]
+struct Recent {
+    call: CallId,
+    thread: ThreadId,
+    event: EventId,
+    /// Whether it counts as one that conflicts with all.
+    alone: bool,
+}
+
+/// So many different calls of an object are told apart; the next one counts as one that conflicts with all, so that time and
+/// memory stay linear.
+const MOST_RECENT: usize = 1 << 10;
+
 impl<'t> Pass<'t> {
-    fn new(trace: &'t Trace) -> Pass<'t> {
+    fn new(trace: &'t Trace, relation: &'t dyn CallRelation) -> Pass<'t> {
+        let objects = CallObjects::new(trace.names());
+        let recent = vec![Vec::new(); objects.count()];
         let threads = trace.count(Space::Thread);
         let initial = if trace.has_values() { vec![None; trace.count(Space::Variable)] } else { Vec::new() };
         let links = Links {
             partner: vec![NONE; trace.len()],
             inner: FixedBitSet::with_capacity(trace.len()),
             waits: Vec::new(),
+            calls: Vec::new(),
+            objects,
             forks: vec![NONE; threads],
             initial,
         };
         Pass {
+            relation,
+            recent,
             trace,
             links,
             memory: Memory::new(),
@@ -142,6 +218,9 @@ impl<'t> Pass<'t> {
                 self.holds.release_shared(thread, lock);
                 self.close(id, thread, lock, true);
             }
+            Op::Busy(lock) => {
+                self.links.inner.set(id.index(), self.holds.exclusive_elsewhere(thread, lock));
+            }
             Op::Fork(child) => self.links.forks[child.index()] = id.0,
             Op::Wait(condition) => {
                 let start = some(self.previous[thread.index()], EventId).unwrap_or(id);
@@ -151,9 +230,40 @@ impl<'t> Pass<'t> {
             Op::Notify(condition) | Op::NotifyAll(condition) => {
                 self.notifications[condition.index()].push(id, op.kind() == Kind::NotifyAll);
             }
+            Op::Call(call) => self.visit_call(id, call),
             _ => self.visit_access(id, op),
         }
         self.previous[thread.index()] = id.0;
+    }
+
+    fn visit_call(&mut self, id: EventId, call: CallId) {
+        let thread = self.trace.thread(id);
+        let (mut before, mut firm) = (Vec::new(), Vec::new());
+        for &object in self.links.objects.of(call) {
+            let recent = &mut self.recent[object as usize];
+            let alone = recent.len() >= MOST_RECENT || self.relation.stands_alone(call);
+            for each in recent.iter() {
+                let relation = match alone || each.alone {
+                    true => Relation::Conflict,
+                    false => self.relation.relation(each.call, call),
+                };
+                if relation != Relation::Commute {
+                    before.push((each.thread, each.event));
+                }
+                if relation == Relation::Conflict {
+                    firm.push((each.thread, each.event));
+                }
+            }
+            // Whatever comes later conflicts with a call that stands alone, and so comes after all before it.
+            match alone {
+                true => recent.clear(),
+                false => recent.retain(|each| each.thread != thread || each.call != call),
+            }
+            recent.push(Recent { call, thread, event: id, alone });
+        }
+        let (before, firm) = (last_of_each(before), last_of_each(firm));
+        let firm = (firm != before).then_some(firm);
+        self.links.calls.push(CallLink { call: id, before, firm, void: self.relation.is_void(call) });
     }
 
     fn visit_access(&mut self, id: EventId, op: Op) {
@@ -187,6 +297,15 @@ impl<'t> Pass<'t> {
             self.links.inner.set(id.index(), self.links.inner.contains(acquire.index()));
         }
     }
+}
+
+/// Of each thread the last of its events, in observed order.
+fn last_of_each(mut events: Vec<(ThreadId, EventId)>) -> Vec<EventId> {
+    events.sort_unstable_by_key(|&(thread, event)| (thread.0, std::cmp::Reverse(event)));
+    events.dedup_by_key(|(thread, _)| *thread);
+    let mut last: Vec<EventId> = events.into_iter().map(|(_, event)| event).collect();
+    last.sort_unstable();
+    last
 }
 
 /// The notifications of one condition variable, and which of them can still wake a wait.

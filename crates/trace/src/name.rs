@@ -309,6 +309,8 @@ pub struct Names {
     pub sites: Table,
     /// The calling contexts, where they are known.
     pub contexts: Contexts,
+    /// The specifications that calls follow besides those that are built in, as text.
+    pub(crate) specifications: String,
 }
 
 impl Names {

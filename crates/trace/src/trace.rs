@@ -7,8 +7,8 @@ use crate::build::Columns;
 use crate::context::Calling;
 use crate::value::Values;
 use crate::{
-    CallId, Capabilities, ConditionId, ContextId, Event, EventId, EventValues, Kind, LockId, Names, Objects,
-    Op, RegionId, Rows, SiteId, Space, ThreadId, Value, ValueId, VarId,
+    CallId, Capabilities, ConditionId, ContextId, Dependences, Ending, Error, Event, EventId, EventValues,
+    Kind, LockId, Names, Objects, Op, RegionId, Rows, SiteId, Space, ThreadId, Value, ValueId, VarId,
 };
 
 /// One observed run: 10 bytes an event, 13 where there are more than 256 threads; plus values where there are any.
@@ -23,6 +23,8 @@ pub struct Trace {
     pub(crate) calling: Calling,
     pub(crate) objects: Arc<Objects>,
     pub(crate) capabilities: Capabilities,
+    pub(crate) dependences: Option<Arc<Dependences>>,
+    pub(crate) ending: Option<Arc<Ending>>,
 }
 
 impl Trace {
@@ -34,6 +36,22 @@ impl Trace {
     /// Whether the trace has no position.
     pub fn is_empty(&self) -> bool {
         self.columns.kinds.is_empty()
+    }
+
+    /// How the run failed by itself, where it did.
+    pub fn ending(&self) -> Option<&Ending> {
+        self.ending.as_deref()
+    }
+
+    /// The same trace, whose calls follow these specifications besides those that are built in.
+    pub fn with_specifications(mut self, text: &str) -> Trace {
+        Arc::make_mut(&mut self.names).specifications = text.to_owned();
+        self
+    }
+
+    /// The specifications that its calls follow besides those that are built in.
+    pub fn specifications(&self) -> &str {
+        &self.names.specifications
     }
 
     /// Every position, skipped ones included.
@@ -85,7 +103,7 @@ impl Trace {
     #[inline]
     pub fn values(&self, id: EventId) -> EventValues {
         let kind = self.kind(id);
-        self.values.get(id.index(), kind == Kind::Update, kind.reads())
+        self.values.get(id.index(), kind.has_two_values(), kind.reads())
     }
 
     /// What the events in `range` read and wrote, if any event of the trace has a value.
@@ -131,6 +149,19 @@ impl Trace {
     /// What the recorder promises.
     pub fn capabilities(&self) -> Capabilities {
         self.capabilities
+    }
+
+    /// The same with a table of dependences, if it fits the events.
+    pub fn with_dependences(mut self, table: Dependences) -> Result<Trace, Error> {
+        table.check(&self)?;
+        self.capabilities.dependences = true;
+        self.dependences = Some(Arc::new(table));
+        Ok(self)
+    }
+
+    /// The table of dependences, if there is one.
+    pub fn dependences(&self) -> Option<&Dependences> {
+        self.dependences.as_deref()
     }
 
     /// The objects and their fields.

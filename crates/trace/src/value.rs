@@ -55,7 +55,7 @@ impl ValueId {
 pub struct EventValues {
     /// The value observed by a read or update.
     pub read: Option<ValueId>,
-    /// The value left by a write or update.
+    /// The value left by a write or update; of a failed attempt, the value it would have succeeded at.
     pub written: Option<ValueId>,
 }
 
@@ -153,7 +153,7 @@ impl Renamed {
     }
 }
 
-/// The values of each event: a column of ids, where an update has the place of its pair.
+/// The values of each event: a column of ids, where an update or failed attempt has the place of its pair.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Values {
     pub(crate) pool: Pool,
@@ -190,17 +190,24 @@ impl Values {
         self.pairs.clear();
     }
 
-    /// Appends the values of event number `event`, an update or not.
+    /// Appends the values of event number `event`, which may be a pair or not.
     #[inline]
-    pub(crate) fn push(&mut self, event: usize, update: bool, values: EventValues) {
+    pub(crate) fn push(&mut self, event: usize, pair: bool, values: EventValues) {
         if self.column.is_empty() {
             if values == EventValues::NONE {
                 return;
             }
             self.column.resize(event, NONE);
         }
-        let entry = paired(update, values, &mut self.pairs);
+        let entry = paired(pair, values, &mut self.pairs);
         self.column.push(entry);
+    }
+
+    /// Drops the values of event number `event`.
+    pub(crate) fn remove(&mut self, event: usize) {
+        if let Some(entry) = self.column.get_mut(event) {
+            *entry = NONE;
+        }
     }
 
     /// Appends events without values, up to event number `end`.
@@ -247,7 +254,7 @@ impl Values {
         let before = self.pairs.len() as u32;
         self.column.extend(kinds.iter().zip(column).map(|(&kind, &entry)| match kind {
             _ if entry == NONE => NONE,
-            Kind::Update => entry + before,
+            _ if kind.has_two_values() => entry + before,
             _ => rename(entry),
         }));
     }
@@ -262,18 +269,18 @@ impl Values {
         let value = |entry: u32| (entry != NONE).then(|| self.pool.get(ValueId(entry)));
         let column = self.column.get(range).unwrap_or_default();
         kinds.iter().zip(column).map(move |(&kind, &entry)| match kind {
-            Kind::Update if entry != NONE => self.pairs[entry as usize].map(value),
+            _ if kind.has_two_values() && entry != NONE => self.pairs[entry as usize].map(value),
             _ if kind.reads() => [value(entry), None],
             _ => [None, value(entry)],
         })
     }
 
-    pub(crate) fn get(&self, event: usize, update: bool, reads: bool) -> EventValues {
+    pub(crate) fn get(&self, event: usize, pair: bool, reads: bool) -> EventValues {
         let value = |entry: u32| (entry != NONE).then_some(ValueId(entry));
         match self.column.get(event) {
             None | Some(&NONE) => EventValues::NONE,
-            Some(&pair) if update => {
-                let [read, written] = self.pairs[pair as usize];
+            Some(&place) if pair => {
+                let [read, written] = self.pairs[place as usize];
                 EventValues { read: value(read), written: value(written) }
             }
             Some(&entry) if reads => EventValues { read: value(entry), written: None },
@@ -282,13 +289,13 @@ impl Values {
     }
 }
 
-/// The entry of an event's values in a column: for an update, the place of its pair, which goes to `pairs`.
+/// The entry of an event's values in a column: for a pair, the place of its pair, which goes to `pairs`.
 #[inline]
-fn paired(update: bool, values: EventValues, pairs: &mut Vec<[u32; 2]>) -> u32 {
+fn paired(pair: bool, values: EventValues, pairs: &mut Vec<[u32; 2]>) -> u32 {
     let entry = |value: Option<ValueId>| value.map_or(NONE, |id| id.0);
     match values {
         EventValues::NONE => NONE,
-        _ if update => {
+        _ if pair => {
             pairs.push([entry(values.read), entry(values.written)]);
             (pairs.len() - 1) as u32
         }
@@ -323,18 +330,18 @@ impl BatchValues {
     /// Adds the values of an event of `kind`; those that it cannot have are dropped.
     #[inline]
     pub fn push(&mut self, kind: Kind, values: EventValues) {
-        let entry = paired(kind == Kind::Update, carried(kind, values), &mut self.pairs);
+        let entry = paired(kind.has_two_values(), carried(kind, values), &mut self.pairs);
         self.column.push(entry);
     }
 
     /// Replaces the values of the event at `place`, if there is one.
     pub fn set(&mut self, place: usize, kind: Kind, values: EventValues) {
         if let Some(entry) = self.column.get_mut(place) {
-            *entry = paired(kind == Kind::Update, carried(kind, values), &mut self.pairs);
+            *entry = paired(kind.has_two_values(), carried(kind, values), &mut self.pairs);
         }
     }
 
-    /// Adds events that are no updates and have at most one value, which their operations can have: as [`push`]
+    /// Adds events that have no pairs and at most one value, which their operations can have: as [`push`]
     /// would, but at once.
     ///
     /// [`push`]: BatchValues::push
@@ -349,7 +356,7 @@ impl BatchValues {
 pub(crate) fn carried(kind: Kind, values: EventValues) -> EventValues {
     EventValues {
         read: values.read.filter(|_| kind.reads()),
-        written: values.written.filter(|_| kind.writes() && !matches!(kind, Kind::Alloc | Kind::Free)),
+        written: values.written.filter(|_| kind.carries_written()),
     }
 }
 

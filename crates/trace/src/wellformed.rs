@@ -2,8 +2,9 @@
 //!
 //! One pass in observed order. Each event is judged by what ran before it; a join that turns out to have come too
 //! early is found when its thread runs again. A repair drops or renames and never invents, so that what it leaves
-//! is a part of what was observed.
+//! is a part of what was observed. What takes freedom away, as a fork does, is not dropped but where nothing else helps.
 
+mod lives;
 mod names;
 mod values;
 
@@ -33,7 +34,7 @@ impl Repairs {
         self.counts.iter().all(Option::is_none)
     }
 
-    fn note(&mut self, defect: Defect, event: EventId) {
+    pub(crate) fn note(&mut self, defect: Defect, event: EventId) {
         let (count, first) = self.counts[defect as usize].get_or_insert((0, event));
         *count += 1;
         *first = event.min(*first);
@@ -44,6 +45,7 @@ impl Repairs {
 pub(crate) fn check(trace: &mut Trace, repairs: Option<&mut Repairs>) -> Result<(), Error> {
     let mut pass = Pass::new(trace, repairs);
     pass.rename_threads()?;
+    pass.mend_lives()?;
     for id in pass.trace.ids() {
         if !pass.visit_access(id)? {
             pass.visit(id)?;
@@ -59,6 +61,7 @@ pub(crate) fn check(trace: &mut Trace, repairs: Option<&mut Repairs>) -> Result<
 #[derive(Clone, Default)]
 struct ThreadState {
     runs: bool,
+    ended: bool,
     forked: Option<EventId>,
     /// The joins of it since its last event.
     joins: Vec<EventId>,
@@ -92,7 +95,7 @@ impl<'t> Pass<'t> {
     fn visit_access(&mut self, id: EventId) -> Result<bool, Error> {
         let kind = self.trace.kind(id);
         let state = &mut self.threads[self.trace.thread(id).index()];
-        if kind > Kind::Update || self.has_objects || !state.joins.is_empty() {
+        if kind > Kind::Update || self.has_objects || !state.joins.is_empty() || state.ended {
             return Ok(false);
         }
         state.runs = true;
@@ -129,6 +132,9 @@ impl<'t> Pass<'t> {
     /// What is wrong with running `op` now.
     fn defect(&self, thread: ThreadId, op: Op) -> Option<Found> {
         let found = |wrong: bool, defect| wrong.then_some((defect, None));
+        if self.threads[thread.index()].ended {
+            return Some((Defect::AfterEnd, None));
+        }
         match op {
             Op::Acquire(lock) | Op::TryAcquire(lock) => {
                 found(self.holds.held_elsewhere(thread, lock), Defect::HeldByAnother)
@@ -164,6 +170,7 @@ impl<'t> Pass<'t> {
             Op::SharedRelease(lock) => self.holds.release_shared(thread, lock),
             Op::Fork(child) => self.threads[child.index()].forked = Some(id),
             Op::Join(child) => self.threads[child.index()].joins.push(id),
+            Op::End => self.threads[thread.index()].ended = true,
             _ => {
                 self.objects.run(self.trace, op);
                 if let Some((defect, other)) = self.values.run(self.trace, id, op) {
@@ -222,9 +229,28 @@ impl<'t> Pass<'t> {
         Ok(())
     }
 
+    /// In a repair, what runs before its own fork goes, and an end after which its thread runs on. A trace that is to be right
+    /// as it is gets refused at the fork, or after the end.
+    fn mend_lives(&mut self) -> Result<(), Error> {
+        if self.repairs.is_none() {
+            return Ok(());
+        }
+        self.drop_all(lives::events_before_forks(self.trace), Defect::BeforeFork)?;
+        self.drop_all(lives::ends_before_events(self.trace), Defect::AfterEnd)
+    }
+
+    fn drop_all(&mut self, events: Vec<EventId>, defect: Defect) -> Result<(), Error> {
+        for id in events {
+            self.report(id, defect, None)?;
+            self.drop_event(id);
+        }
+        Ok(())
+    }
+
     fn drop_event(&mut self, id: EventId) {
         self.trace.columns.kinds[id.index()] = Kind::Skip;
         self.trace.columns.targets[id.index()] = 0;
+        self.trace.values.remove(id.index());
     }
 
     /// Counts a defect that can be mended, or refuses the trace for it.
@@ -250,8 +276,10 @@ impl<'t> Pass<'t> {
             }
             Defect::SecondFork => format!("second fork of thread `{target}`"),
             Defect::ForkAfterEvents => format!("fork of thread `{target}`, which has run already"),
+            Defect::BeforeFork => format!("`{thread}` runs before its fork"),
             Defect::EarlyJoin => format!("join of thread `{target}`, which still runs afterwards"),
-            Defect::HeldByAnother => {
+            Defect::AfterEnd => format!("`{thread}` runs on after its `end`"),
+            Defect::EarlyAcquire | Defect::NeverGranted | Defect::HeldByAnother => {
                 format!("`{thread}` acquires lock `{target}`, which another thread holds")
             }
             Defect::ReleaseWithoutAcquire => {

@@ -9,7 +9,10 @@ use crate::{Crc, Damaged, SPACES, crc};
 pub const MAGIC: [u8; 8] = *b"\x89RWV\r\n\x1a\n";
 
 /// The version that this crate writes.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
+
+/// The oldest version that is read: version 2 has three operations more.
+pub const OLDEST_VERSION: u8 = 1;
 
 /// The length of the file's header.
 pub const HEADER_BYTES: usize = 16;
@@ -95,6 +98,10 @@ pub enum ChunkKind {
     Block = b'B',
     /// The calling contexts of the block before it.
     Contexts = b'C',
+    /// A part of the table of dependences.
+    Dependences = b'D',
+    /// How the run failed by itself.
+    Ending = b'E',
     /// Totals and index.
     Footer = b'F',
 }
@@ -105,6 +112,8 @@ impl ChunkKind {
         match code {
             b'B' => Some(ChunkKind::Block),
             b'C' => Some(ChunkKind::Contexts),
+            b'D' => Some(ChunkKind::Dependences),
+            b'E' => Some(ChunkKind::Ending),
             b'F' => Some(ChunkKind::Footer),
             _ => None,
         }
@@ -141,11 +150,12 @@ pub struct Chunk {
     pub codec: u8,
     /// How many bytes follow the head.
     pub payload: u32,
-    /// A block's number of events; of contexts, the number of changes; a footer's number of blocks.
+    /// A block's number of events; of contexts, the number of changes; of dependences, the number of entries; a footer's
+    /// number of blocks.
     pub events: u32,
     /// A block's number of names; of contexts, the number of calls.
     pub names: u32,
-    /// A block's first event, also in the head of its contexts; a footer's number of events in all.
+    /// A block's first event, also in the head of its contexts; the number of events in all of dependences and a footer.
     pub first_event: u64,
     /// The payload's checksum.
     pub payload_crc: u32,

@@ -28,6 +28,22 @@ pub fn only_prepares(mut code: &[u8], announced: usize) -> bool {
     }
 }
 
+/// Whether `code`, whole instructions that have run since a write of so many bytes was announced, may have done it. One that
+/// is not known may have.
+pub fn may_have_stored(mut code: &[u8], announced: usize) -> bool {
+    let mut stored = 0;
+    while !code.is_empty() {
+        let Some(instruction) = decode(code) else { return true };
+        let Some(rest) = code.get(instruction.length..) else { return true };
+        stored += instruction.stored;
+        if stored >= announced {
+            return true;
+        }
+        code = rest;
+    }
+    false
+}
+
 /// What is known of an instruction: its length, and how many bytes it stores.
 struct Instruction {
     length: usize,
@@ -248,6 +264,19 @@ mod tests {
                 assert!(!only_prepares(&joined(&[store, code, &CALL]), 1), "{store:x?} {code:x?}");
             }
         }
+    }
+
+    #[test]
+    fn what_has_run_since_an_announcement_may_be_its_store() {
+        for code in PREPARES {
+            assert!(!may_have_stored(code, 1), "{code:x?}");
+            for store in STORES {
+                assert!(may_have_stored(&joined(&[code, store]), 1), "{code:x?} {store:x?}");
+                assert!(may_have_stored(&joined(&[store, code]), 1), "{store:x?} {code:x?}");
+            }
+        }
+        // A register that is put aside is smaller than what was announced.
+        assert!(!may_have_stored(&[0x48, 0x89, 0x45, 0xF0], 16));
     }
 
     #[test]

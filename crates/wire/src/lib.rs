@@ -22,11 +22,14 @@ mod copies;
 mod crc;
 mod cycle;
 mod decode;
+mod dependence;
 mod encode;
 mod group;
 mod lane;
+mod life;
 mod name;
 mod op;
+pub mod outside;
 mod path;
 mod plan;
 mod predict;
@@ -38,14 +41,16 @@ mod varint;
 
 pub use chunk::{
     CHUNK_BYTES, Chunk, ChunkKind, Claims, Codec, END_BYTES, End, FileHeader, Footer, FooterEncoder,
-    HEADER_BYTES, MAGIC, VERSION,
+    HEADER_BYTES, MAGIC, OLDEST_VERSION, VERSION,
 };
 pub use context::{ContextReader, ContextTable, ContextWriter};
-pub use copies::{MAX_BETWEEN, only_prepares};
+pub use copies::{MAX_BETWEEN, may_have_stored, only_prepares};
 pub use crc::{Crc, crc};
 pub use decode::{Block, Columns, Decoder};
+pub use dependence::{DependenceReader, DependenceWriter, Entry};
 pub use encode::{Batch, Closed, Encoder, Event, Full};
 pub use lane::{LANES, MIN_BUFFER_BYTES};
+pub use life::Life;
 pub use name::{Name, NameReader};
 pub use op::{Op, SPACES, Space};
 pub use path::{Followed, PATH_ROOM, Path, STEPS, Surprise, follow};

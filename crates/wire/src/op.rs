@@ -103,6 +103,12 @@ codes! {
         Update = 23,
         /// A position without an event.
         Skip = 24,
+        /// A conditional atomic step that failed.
+        FailedAttempt = 25,
+        /// A look at a clock.
+        Look = 26,
+        /// A write that nobody recorded.
+        Unseen = 27,
     }
 }
 
@@ -127,6 +133,7 @@ impl Op {
             Op::Read | Op::Write | Op::AtomicRead | Op::AtomicWrite | Op::Update | Op::Alloc | Op::Free => {
                 Some(Space::Variable)
             }
+            Op::FailedAttempt | Op::Look | Op::Unseen => Some(Space::Variable),
             Op::Acquire | Op::Release | Op::SharedAcquire | Op::SharedRelease | Op::TryAcquire | Op::Busy => {
                 Some(Space::Lock)
             }
@@ -141,15 +148,21 @@ impl Op {
     /// Whether the operation may carry the value it read.
     #[inline]
     pub fn carries_read(self) -> bool {
-        const READS: u32 = Op::set(&[Op::Read, Op::AtomicRead, Op::Update]);
+        const READS: u32 = Op::set(&[Op::Read, Op::AtomicRead, Op::Update, Op::FailedAttempt]);
         READS >> self as u32 & 1 != 0
     }
 
-    /// Whether the operation may carry the value it wrote.
+    /// Whether the operation may carry the value it wrote or, where it failed, expected.
     #[inline]
     pub fn carries_written(self) -> bool {
-        const WRITES: u32 = Op::set(&[Op::Write, Op::AtomicWrite, Op::Update]);
+        const WRITES: u32 = Op::set(&[Op::Write, Op::AtomicWrite, Op::Update, Op::Unseen, Op::FailedAttempt]);
         WRITES >> self as u32 & 1 != 0
+    }
+
+    /// Whether the operation writes the value that it carries as written: a failed attempt only expected it.
+    #[inline]
+    pub fn writes(self) -> bool {
+        self.carries_written() && self != Op::FailedAttempt
     }
 
     /// How many values the operation may carry.

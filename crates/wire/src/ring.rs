@@ -38,6 +38,8 @@ pub mod field {
     pub const RECORDER: usize = 16;
     /// Where the program has slot 0: its own address.
     pub const BASE: usize = 24;
+    /// The program's process.
+    pub const PROGRAM: usize = 32;
     /// The program's address of the next slot.
     pub const CURSOR: usize = 64;
     /// The program may append below this address without a look at anything else.
@@ -80,6 +82,10 @@ pub mod kind {
     pub const ATOMIC_WRITE: u8 = 0x40;
     /// An atomic update: what it read; the next slot is [`MORE`], with what it wrote.
     pub const UPDATE: u8 = 0x50;
+    /// A conditional atomic step that failed: what it read; the next slot is [`MORE`], with what it expected.
+    pub const FAILED: u8 = 0x60;
+    /// A look at a clock, which has no value.
+    pub const LOOK: u8 = 0x70;
     /// Everything from here on is no access.
     pub const OTHERS: u8 = 0x80;
     /// Another operation: this plus its code.
@@ -112,6 +118,12 @@ pub const AWAITED: u8 = 0x20;
 
 /// The bits of a call's value that are the length of its text; those above are where it begins in the file of texts.
 pub const CALL_BITS: u32 = 16;
+
+/// What begins the text of a call that says of what type its object is: `#of set add(1)=true`.
+pub const OF: &str = "#of ";
+
+/// What stands for the call in a text where a new object begins at the address: `#of set #new`.
+pub const NEW: &str = "#new";
 
 /// The bits of the first word that are the address of the code.
 pub const CODE_BITS: u64 = (1 << 48) - 1;

@@ -1,7 +1,7 @@
 //! The checker: does the schedule run, and does the claim hold?
 
 use hashbrown::HashMap;
-use reweave_trace::{Dependences, EventId, Kind, Links, Model, ProgramOrder, ThreadId, Trace};
+use reweave_trace::{Dependences, EventId, Kind, Links, Model, ProgramOrder, ThreadId, Trace, VarId};
 
 use crate::{Claim, Failure, Machine, Refusal, Witness};
 
@@ -89,12 +89,12 @@ pub struct Checker<'t> {
 }
 
 impl<'t> Checker<'t> {
-    /// A checker for `trace`, whose `links` and program `order` are given.
+    /// A checker for `trace`, whose `links` and program `order` are given, with its table of dependences if it has one.
     pub fn new(trace: &'t Trace, links: &'t Links, order: &'t ProgramOrder) -> Checker<'t> {
-        Checker { trace, links, order, dependences: None }
+        Checker { trace, links, order, dependences: trace.dependences() }
     }
 
-    /// The same with a table of dependences, for the `dep` models.
+    /// The same with another table of dependences, for the `dep` models.
     pub fn with_dependences(self, dependences: &'t Dependences) -> Checker<'t> {
         Checker { dependences: Some(dependences), ..self }
     }
@@ -141,20 +141,31 @@ impl<'t> Checker<'t> {
         if witness.prefix as usize > self.trace.len() {
             return Err(Rejection::LongPrefix { prefix: witness.prefix, events: self.trace.len() });
         }
+        let mut written = Written::new(self.trace, &claim);
         let mut steps: Steps = claim.ordered_events().map(|event| (event, None)).collect();
         // What the claim orders may be in the prefix: then the whole of it has to be looked at.
         let first = steps.keys().map(|event| event.0).min().unwrap_or(u32::MAX);
-        let bound = witness.prefix.min(first);
+        let bound = if written.whole { 0 } else { witness.prefix.min(first) };
         let place = checkpoints.machines.partition_point(|&(passed, _)| passed <= bound) - 1;
         let (passed, mut machine) = checkpoints.machines[place].clone();
+        if let Some(call) = claim.ahead() {
+            machine.let_go_ahead(call);
+        }
         let start = machine.steps();
+        written.before |= written.read.is_some_and(|read| machine.last_write_of(read).is_some());
         for (step, event) in (start..).zip(witness.schedule_after(self.trace, passed)) {
             machine.step(event).map_err(|refusal| Rejection::Step { step, event, refusal })?;
             if let Some(place) = steps.get_mut(&event) {
                 *place = Some(step);
             }
+            written.run(self.trace, event);
         }
         self.claim_holds(&machine, &steps, &claim)?;
+        if let Claim::Unwritten(read) = claim
+            && !written.holds()
+        {
+            return Err(Failure::Written(read).into());
+        }
         Ok(CheckedWitness { witness, claim, model: checkpoints.model })
     }
 
@@ -182,13 +193,18 @@ impl<'t> Checker<'t> {
     fn claim_holds(&self, machine: &Machine<'_>, steps: &Steps, claim: &Claim) -> Result<(), Failure> {
         match claim {
             Claim::CoEnabled(events) => self.all_may_run(machine, events),
-            Claim::Deadlock(acquires) => {
-                self.all_may_run(machine, acquires)?;
-                let stuck = match acquires[..] {
-                    [acquire] => machine.ended_threads().any(|thread| machine.is_blocked_by(acquire, thread)),
-                    _ => self.block_each_other(machine, acquires),
-                };
-                if stuck { Ok(()) } else { Err(Failure::NoCycle) }
+            Claim::Deadlock(events) => self.is_deadlock(machine, events),
+            Claim::Asleep(wait) => {
+                if wait.index() >= self.trace.len() || !machine.missed_its_waker(*wait) {
+                    return Err(Failure::NotAsleep(*wait));
+                }
+                machine.is_at_rest()
+            }
+            Claim::Unwritten(read) => step_of(steps, *read).map(drop),
+            Claim::Ahead { first, then } => {
+                step_of(steps, *first)?;
+                let event = *then;
+                machine.may_run_too_late(event).map_err(|refusal| Failure::MayNotRun { event, refusal })
             }
             Claim::Sequence { events, adjacent } => {
                 let pairs: Vec<_> = events.windows(2).map(|pair| (pair[0], pair[1])).collect();
@@ -198,6 +214,33 @@ impl<'t> Checker<'t> {
                 }
             }
             Claim::Before { pairs, adjacent } => pairs_hold(steps, pairs, adjacent),
+        }
+    }
+
+    fn is_deadlock(&self, machine: &Machine<'_>, events: &[EventId]) -> Result<(), Failure> {
+        let is_wait =
+            |event: EventId| event.index() < self.trace.len() && self.trace.kind(event) == Kind::Wait;
+        let (waits, acquires): (Vec<EventId>, Vec<EventId>) =
+            events.iter().partition(|&&event| is_wait(event));
+        if let Some(&awake) = waits.iter().find(|&&wait| !machine.sleeps(wait)) {
+            return Err(Failure::NotAsleep(awake));
+        }
+        if waits.is_empty() || !acquires.is_empty() {
+            self.all_may_run(machine, &acquires)?;
+        }
+        let threads: HashMap<ThreadId, EventId> =
+            events.iter().map(|&event| (self.trace.thread(event), event)).collect();
+        if let Some(&wait) = waits.iter().find(|&&wait| threads[&self.trace.thread(wait)] != wait) {
+            return Err(Failure::SameThread(wait, threads[&self.trace.thread(wait)]));
+        }
+        let stuck = match events[..] {
+            [acquire] => machine.ended_threads().any(|thread| machine.is_blocked_by(acquire, thread)),
+            _ => threads.len() == events.len() && self.block_each_other(machine, events),
+        };
+        match stuck {
+            true if waits.is_empty() => Ok(()),
+            true => machine.is_at_rest(),
+            false => Err(Failure::NoCycle),
         }
     }
 
@@ -215,9 +258,13 @@ impl<'t> Checker<'t> {
         Ok(())
     }
 
-    /// Whether the acquires, all of different threads, can be arranged in a cycle where each is blocked by the next.
+    /// Whether the acquires and waits, all of different threads, can be arranged in a cycle where each is blocked by, or
+    /// waits for a notification of, the next.
     fn block_each_other(&self, machine: &Machine<'_>, acquires: &[EventId]) -> bool {
-        let blocked = |i: usize, j: usize| machine.is_blocked_by(acquires[i], self.trace.thread(acquires[j]));
+        let blocked = |i: usize, j: usize| {
+            let thread = self.trace.thread(acquires[j]);
+            machine.is_blocked_by(acquires[i], thread) || machine.awaited_by_wait(acquires[i]) == Some(thread)
+        };
         // Depth first from the first acquire; an exclusive lock has one holder, so there is seldom a choice.
         let mut path = vec![0];
         let mut candidate = 1;
@@ -245,11 +292,51 @@ impl Claim {
     /// The events whose place in the schedule matters.
     fn ordered_events(&self) -> impl Iterator<Item = EventId> {
         let (sequence, pairs): (&[EventId], &[(EventId, EventId)]) = match self {
-            Claim::CoEnabled(_) | Claim::Deadlock(_) => (&[], &[]),
+            Claim::CoEnabled(_) | Claim::Deadlock(_) | Claim::Asleep(_) => (&[], &[]),
             Claim::Sequence { events, .. } => (events, &[]),
+            Claim::Unwritten(read) => (std::slice::from_ref(read), &[]),
+            Claim::Ahead { first, .. } => (std::slice::from_ref(first), &[]),
             Claim::Before { pairs, .. } => (&[], pairs),
         };
         sequence.iter().copied().chain(pairs.iter().flat_map(|&(a, b)| [a, b]))
+    }
+}
+
+/// Whether what a claim says to be unwritten was written before it was read.
+struct Written {
+    read: Option<EventId>,
+    variable: Option<VarId>,
+    /// The variable is part of an object, whose birth hides whether it was written before: the whole schedule is run.
+    whole: bool,
+    before: bool,
+    done: bool,
+}
+
+impl Written {
+    fn new(trace: &Trace, claim: &Claim) -> Written {
+        let read = match claim {
+            Claim::Unwritten(read) if read.index() < trace.len() => Some(*read),
+            _ => None,
+        };
+        let access = read.and_then(|read| trace.op(read).access()).filter(|access| access.reads);
+        let variable = access.map(|access| access.variable);
+        let whole = variable.is_some_and(|variable| trace.objects().around(variable).next().is_some());
+        Written { read, variable, whole, before: false, done: false }
+    }
+
+    fn run(&mut self, trace: &Trace, event: EventId) {
+        let Some(variable) = self.variable.filter(|_| !self.done) else { return };
+        self.done = self.read == Some(event);
+        let Some(access) = trace.op(event).access().filter(|access| access.writes && !self.done) else {
+            return;
+        };
+        let covers = access.variable == variable
+            || access.lifetime && trace.objects().covers(access.variable, variable);
+        self.before |= covers && trace.kind(event) != Kind::Alloc;
+    }
+
+    fn holds(&self) -> bool {
+        self.done && !self.before
     }
 }
 

@@ -1,6 +1,6 @@
 //! Schedules, and what they are said to show.
 
-use reweave_trace::{EventId, Kind, Trace};
+use reweave_trace::{EventId, Kind, ThreadId, Trace};
 
 /// A schedule: the trace's own first events in observed order, then others.
 ///
@@ -32,8 +32,21 @@ pub enum Claim {
     /// After the schedule, all these events may run.
     CoEnabled(Vec<EventId>),
     /// After the schedule, these acquires may run but block each other in a cycle, in whatever order they are given;
-    /// or the only one is blocked by a thread that has ended.
+    /// or the only one is blocked by a thread that has ended. Waits may be among them, each asleep until a thread of
+    /// the cycle notifies it: then nobody else can go on either.
     Deadlock(Vec<EventId>),
+    /// After the schedule, this wait sleeps, its notification came before it started, and nobody can go on.
+    Asleep(EventId),
+    /// The schedule has this read, and no write of its variable before it; the birth of an object writes nothing.
+    Unwritten(EventId),
+    /// The schedule has the call `first`, which may go ahead of others that it can overtake; after the schedule, `then`, which
+    /// came before it, may run: too late.
+    Ahead {
+        /// The call that comes too early.
+        first: EventId,
+        /// The event that comes too late.
+        then: EventId,
+    },
     /// The schedule has these events in this order.
     Sequence {
         /// The events.
@@ -55,8 +68,24 @@ impl Claim {
     pub(crate) fn next_events(&self) -> &[EventId] {
         match self {
             Claim::CoEnabled(events) | Claim::Deadlock(events) => events,
-            Claim::Sequence { .. } | Claim::Before { .. } => &[],
+            Claim::Asleep(wait) => std::slice::from_ref(wait),
+            Claim::Ahead { then, .. } => std::slice::from_ref(then),
+            Claim::Sequence { .. } | Claim::Before { .. } | Claim::Unwritten(_) => &[],
         }
+    }
+
+    /// Whether the claim is that nobody can go on.
+    pub(crate) fn is_at_rest(&self, is_wait: impl Fn(EventId) -> bool) -> bool {
+        match self {
+            Claim::Asleep(_) => true,
+            Claim::Deadlock(events) => events.iter().any(|&event| is_wait(event)),
+            _ => false,
+        }
+    }
+
+    /// The call that the claim lets go ahead.
+    pub fn ahead(&self) -> Option<EventId> {
+        if let Claim::Ahead { first, .. } = self { Some(*first) } else { None }
     }
 
     /// The same claim about other events.
@@ -65,6 +94,9 @@ impl Claim {
         match self {
             Claim::CoEnabled(events) => Claim::CoEnabled(all(events)),
             Claim::Deadlock(acquires) => Claim::Deadlock(all(acquires)),
+            Claim::Asleep(wait) => Claim::Asleep(to(*wait)),
+            Claim::Unwritten(read) => Claim::Unwritten(to(*read)),
+            Claim::Ahead { first, then } => Claim::Ahead { first: to(*first), then: to(*then) },
             Claim::Sequence { events, adjacent } => {
                 Claim::Sequence { events: all(events), adjacent: adjacent.clone() }
             }
@@ -78,7 +110,11 @@ impl Claim {
     /// The pairs with nothing in between.
     pub(crate) fn adjacent_pairs(&self) -> Vec<(EventId, EventId)> {
         let (all, adjacent): (Vec<_>, &[usize]) = match self {
-            Claim::CoEnabled(_) | Claim::Deadlock(_) => (Vec::new(), &[]),
+            Claim::CoEnabled(_)
+            | Claim::Deadlock(_)
+            | Claim::Asleep(_)
+            | Claim::Unwritten(_)
+            | Claim::Ahead { .. } => (Vec::new(), &[]),
             Claim::Sequence { events, adjacent } => {
                 (events.windows(2).map(|pair| (pair[0], pair[1])).collect(), adjacent)
             }
@@ -109,6 +145,20 @@ pub enum Failure {
     /// The acquires do not block each other in a cycle.
     #[error("after the schedule, the acquires do not block each other in a cycle")]
     NoCycle,
+    /// The event is not a wait that sleeps, or its notification did not come too early.
+    #[error("after the schedule, event {} is not a wait that missed its notification", .0.0)]
+    NotAsleep(EventId),
+    /// A thread can go on, or may go another way than it did, or is not known to have ended.
+    #[error("after the schedule, not every thread has ended or waits for ever: {}", goes_on(.next))]
+    NotAtRest {
+        /// The thread.
+        thread: ThreadId,
+        /// Its next event, where it has one.
+        next: Option<EventId>,
+    },
+    /// The event is not a read, or does not read what nobody wrote.
+    #[error("event {} does not read what nobody has written before", .0.0)]
+    Written(EventId),
     /// The event is not in the schedule.
     #[error("event {} is not in the schedule", .0.0)]
     Missing(EventId),
@@ -118,4 +168,11 @@ pub enum Failure {
     /// Something comes between the two events.
     #[error("something comes between event {} and event {}", .0.0, .1.0)]
     NotAdjacent(EventId, EventId),
+}
+
+fn goes_on(next: &Option<EventId>) -> String {
+    match next {
+        Some(event) => format!("event {} can come", event.0),
+        None => "a thread has run out of events without an end".to_owned(),
+    }
 }

@@ -5,15 +5,17 @@
 //! the events of the core, and no event that was left out writes what they read ([`Core`]); so the whole schedule
 //! runs if each event that was left out
 //!
-//! - is an access or a branch: nothing that another thread could wait for, or be kept out by;
+//! - is a recorded access or a branch: nothing that another thread could wait for, or be kept out by;
 //! - comes when its thread has started, and when the model lets it run;
 //! - observes, if it reads, what it observed, unless its thread is tainted anyway.
+//!
+//! A write that nobody recorded comes after all that came before it, what was left out included; so that is looked at too.
 //!
 //! All that is looked at here, event by event. What a read observed is found in the window after the prefix: either a
 //! write in it, or whatever the observed prefix left, and then no write of the schedule may have come before it.
 
 use hashbrown::{HashMap, HashSet};
-use reweave_trace::{Core, EventId, Kind, Model, Op, ThreadId, Trace, VarId};
+use reweave_trace::{Core, EventId, Kind, Model, Op, Space, ThreadId, Trace, VarId};
 
 use crate::{CheckedWitness, Checker, Checkpoints, Claim, Failure, Refusal, Rejection, Witness};
 
@@ -61,6 +63,9 @@ impl<'t> Expander<'t> {
             Model::Branch | Model::BranchValue => Some(self.checker.machine_at(checkpoints, witness.prefix)?),
             _ => None,
         };
+        if let (Some(machine), Some(call)) = (&mut machine, claim.ahead()) {
+            machine.let_go_ahead(call);
+        }
         let mut ran: HashSet<EventId> = HashSet::new();
         for (number, step) in (prefix as usize..).zip(&steps) {
             let reject = |refusal| Rejection::Step { step: number, event: step.event, refusal };
@@ -68,6 +73,9 @@ impl<'t> Expander<'t> {
             if step.in_core.is_none() {
                 self.has_started(prefix, &ran, step.event).map_err(reject)?;
                 window.admit(step.event, tainted).map_err(reject)?;
+            }
+            if self.whole.kind(step.event) == Kind::Unseen {
+                self.all_before_have_run(prefix, &ran, step.event).map_err(reject)?;
             }
             if let (Some(machine), Some(event)) = (&mut machine, step.in_core) {
                 machine.step(event).map_err(reject)?;
@@ -91,8 +99,12 @@ impl<'t> Expander<'t> {
             true => self.core.original(EventId(witness.prefix)).0,
             false => self.whole.len() as u32,
         };
+        let at_rest = claim.is_at_rest(|event| self.core.trace().kind(event) == Kind::Wait);
         let named = witness.tail.iter().copied().chain(claim.next_events().iter().copied());
-        let end = named.map(|event| self.core.original(event).0 + 1).max().unwrap_or(prefix);
+        let end = match at_rest {
+            true => self.whole.len() as u32,
+            false => named.map(|event| self.core.original(event).0 + 1).max().unwrap_or(prefix),
+        };
         let mut left = Left::new(self.whole, prefix, end);
         let mut steps = Vec::new();
         for &event in &witness.tail {
@@ -102,6 +114,9 @@ impl<'t> Expander<'t> {
         }
         for &event in claim.next_events() {
             self.lead_up(event, &mut left, &mut steps);
+        }
+        if at_rest {
+            self.lead_on(prefix, &mut left, &mut steps);
         }
         (prefix, steps)
     }
@@ -124,11 +139,38 @@ impl<'t> Expander<'t> {
         }
     }
 
+    /// Runs what was left out of each thread that was made, up to its next event of the core or its end.
+    fn lead_on(&self, prefix: u32, left: &mut Left, steps: &mut Vec<Step>) {
+        let ran: HashSet<EventId> = steps.iter().map(|step| step.event).collect();
+        let end = EventId(self.whole.len() as u32);
+        for thread in (0..self.whole.count(Space::Thread)).map(ThreadId::from_index) {
+            while let Some(event) = left.next_before(thread, end)
+                && self.core.find(event).is_none()
+                && self.has_started(prefix, &ran, event).is_ok()
+            {
+                left.skip(thread);
+                steps.push(Step { event, in_core: None });
+            }
+        }
+    }
+
     fn has_started(&self, prefix: u32, ran: &HashSet<EventId>, event: EventId) -> Result<(), Refusal> {
         let Some(fork) = self.checker.fork(self.whole.thread(event)) else { return Ok(()) };
         let fork = self.core.original(fork);
         let forked = fork.0 < prefix || ran.contains(&fork);
         if forked { Ok(()) } else { Err(Refusal::NotForked { fork }) }
+    }
+
+    /// All that came before a write that nobody recorded has run, what was left out of the core included.
+    fn all_before_have_run(
+        &self,
+        prefix: u32,
+        ran: &HashSet<EventId>,
+        event: EventId,
+    ) -> Result<(), Refusal> {
+        let mut before = (prefix..event.0).map(EventId).filter(|&e| self.whole.kind(e) != Kind::Skip);
+        let missing = before.find(|e| !ran.contains(e));
+        missing.map_or(Ok(()), |missing| Err(Refusal::UnseenTooEarly { missing }))
     }
 
     /// The events that the claim wants to be next are next in the whole trace too.
@@ -138,8 +180,12 @@ impl<'t> Expander<'t> {
             let thread = self.whole.thread(event);
             let earlier = |&e: &EventId| self.whole.kind(e) != Kind::Skip && self.whole.thread(e) == thread;
             let mut before = (prefix..event.0).map(EventId).filter(earlier);
+            let refused = |refusal| Rejection::from(Failure::MayNotRun { event, refusal });
             if let Some(next) = before.find(|e| !ran.contains(e)) {
-                return Err(Failure::MayNotRun { event, refusal: Refusal::NotNext { next } }.into());
+                return Err(refused(Refusal::NotNext { next }));
+            }
+            if self.whole.kind(event) == Kind::Unseen {
+                self.all_before_have_run(prefix, ran, event).map_err(refused)?;
             }
         }
         Ok(())
@@ -207,7 +253,7 @@ impl<'t> Window<'t> {
     fn admit(&self, event: EventId, tainted: Option<EventId>) -> Result<(), Refusal> {
         let kind = self.trace.kind(event);
         let access = self.trace.op(event).access();
-        if access.is_none() && kind != Kind::Branch {
+        if access.is_none() && kind != Kind::Branch || kind == Kind::Unseen {
             return Err(Refusal::NoEvent);
         }
         if let Some(read) = tainted.filter(|_| !kind.is_transparent()) {

@@ -1,70 +1,12 @@
 //! The machine: runs a schedule's events one after another, by the rules of `docs/semantics.md`.
 
 use hashbrown::{HashMap, HashSet};
-use reweave_trace::{
-    ConditionId, Dependences, EventId, Holds, Kind, Links, LockId, Memory, Model, Op, ProgramOrder, Space,
-    ThreadId, Trace,
-};
 
-/// Why an event cannot be the next step.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Refusal {
-    /// The trace has no event at this position.
-    #[error("the trace has no event there")]
-    NoEvent,
-    /// The event has run already.
-    #[error("it has run already")]
-    AlreadyRan,
-    /// The thread has an earlier event that has not run.
-    #[error("event {} of its thread has to come first", .next.0)]
-    NotNext {
-        /// The event that is next in the thread.
-        next: EventId,
-    },
-    /// The thread has not been forked yet.
-    #[error("its thread has not been forked yet, by event {}", .fork.0)]
-    NotForked {
-        /// The fork.
-        fork: EventId,
-    },
-    /// The joined thread has not started or has not run all its events.
-    #[error("the joined thread has not ended")]
-    NotEnded,
-    /// The joined thread may have gone another way, because it has read something new.
-    #[error("the joined thread has observed something new, at event {}, and may not end as it did", .read.0)]
-    JoinsTainted {
-        /// The unclean read.
-        read: EventId,
-    },
-    /// Another thread holds the lock.
-    #[error("another thread holds the lock")]
-    Locked,
-    /// No other thread holds the lock that the attempt failed at.
-    #[error("no other thread holds the lock, so the attempt would not fail")]
-    NotBusy,
-    /// The notification that woke the wait has not run.
-    #[error("event {}, which woke the wait, has not run", .waker.0)]
-    NotWoken {
-        /// The notification.
-        waker: EventId,
-    },
-    /// The notification that woke the wait ran before the wait started.
-    #[error("event {}, which woke the wait, ran before the wait started: the wake-up is lost", .waker.0)]
-    WokenTooEarly {
-        /// The notification.
-        waker: EventId,
-    },
-    /// The update would observe something new.
-    #[error("the update would not observe what it did")]
-    UncleanUpdate,
-    /// The event may depend on something new that was read, and the model does not let it run.
-    #[error("it may depend on event {}, which observed something new", .read.0)]
-    Tainted {
-        /// The unclean read.
-        read: EventId,
-    },
-}
+use crate::Refusal;
+use reweave_trace::{
+    ConditionId, Dependences, EventId, EventValues, Holds, Kind, Links, LockId, Memory, Model, Op,
+    ProgramOrder, Space, ThreadId, Trace, ValueId, VarId,
+};
 
 /// The state after some steps of a schedule.
 #[derive(Clone, Debug)]
@@ -80,12 +22,16 @@ pub struct Machine<'t> {
     holds: Holds,
     memory: Memory,
     tainted_writes: HashSet<EventId>,
-    /// The reads, and waits, that observed something new. The `dep` models keep them instead of tainted threads.
+    /// The reads that observed something new. The `dep` models keep them instead of tainted threads.
     unclean: HashSet<EventId>,
     /// When each notification ran.
     notified: HashMap<EventId, u32>,
     /// When each condition variable was notified last.
     last_notified: HashMap<ConditionId, u32>,
+    /// The latest look, in observed order, at each clock that has run.
+    looks: HashMap<VarId, EventId>,
+    /// The call that may go ahead of some that came before it.
+    ahead: Option<EventId>,
 }
 
 #[derive(Clone, Copy, Default, Debug)]
@@ -123,7 +69,25 @@ impl<'t> Machine<'t> {
             unclean: HashSet::new(),
             notified: HashMap::new(),
             last_notified: HashMap::new(),
+            looks: HashMap::new(),
+            ahead: None,
         }
+    }
+
+    /// Lets `call` go ahead of the calls before it that it is known to be able to overtake. What it returns then, and what is left of
+    /// its objects, is not known: no other call on them runs any more, and its thread stops there unless it is void.
+    pub(crate) fn let_go_ahead(&mut self, call: EventId) {
+        self.ahead = Some(call);
+    }
+
+    /// Whether `event` could be the next step but for the call that went ahead.
+    pub(crate) fn may_run_too_late(&self, event: EventId) -> Result<(), Refusal> {
+        let mut without = self.clone();
+        without.ahead = None;
+        if self.ahead.is_some_and(|ahead| self.trace.thread(ahead) == self.trace.thread(event)) {
+            return Err(Refusal::StoppedAhead);
+        }
+        without.may_run(event)
     }
 
     /// Runs `event`, if it can be the next step.
@@ -143,14 +107,29 @@ impl<'t> Machine<'t> {
     pub fn may_run(&self, event: EventId) -> Result<(), Refusal> {
         self.is_next(event)?;
         self.model_permits(event)?;
+        self.goes_on_after_ahead(event)?;
         let thread = self.trace.thread(event);
         match self.trace.op(event) {
             Op::Join(child) => self.has_ended(child),
-            Op::Busy(lock) if !self.holds.held_elsewhere(thread, lock) => Err(Refusal::NotBusy),
+            Op::Busy(lock) if !self.would_be_busy(event, thread, lock) => Err(Refusal::NotBusy),
             Op::Wait(_) => self.has_been_woken(event),
+            Op::Call(_) => self.calls_before_have_run(event),
             Op::Update(_) if !self.would_be_clean(event) => Err(Refusal::UncleanUpdate),
+            Op::FailedAttempt(_) if !self.would_be_clean(event) && !self.would_fail(event) => {
+                Err(Refusal::UncleanAttempt)
+            }
+            Op::Look(clock) => self.is_latest_look(event, clock),
+            Op::Unseen(_) => self.all_before_have_run(event),
             _ => Ok(()),
         }
+    }
+
+    /// Whether another thread's hold makes an attempt fail: an exclusive one, where it failed of that.
+    fn would_be_busy(&self, event: EventId, thread: ThreadId, lock: LockId) -> bool {
+        if self.links.failed_exclusively(event) {
+            return self.holds.exclusive_elsewhere(thread, lock);
+        }
+        self.holds.held_elsewhere(thread, lock)
     }
 
     /// Whether `event`, an acquire, is blocked by a hold of `thread`.
@@ -176,16 +155,52 @@ impl<'t> Machine<'t> {
         self.next(self.trace.thread(event)).is_none_or(|next| event < next)
     }
 
-    /// The read that tainted a thread.
-    pub(crate) fn taint(&self, thread: ThreadId) -> Option<EventId> {
-        self.threads[thread.index()].tainted
-    }
-
-    fn next(&self, thread: ThreadId) -> Option<EventId> {
+    /// The next event of a thread; none where all of them have run.
+    pub fn next(&self, thread: ThreadId) -> Option<EventId> {
         self.order.of(thread).get(self.threads[thread.index()].ran).copied()
     }
 
-    fn is_next(&self, event: EventId) -> Result<(), Refusal> {
+    /// Whether `thread` holds `lock`, in any way.
+    pub fn holds(&self, thread: ThreadId, lock: LockId) -> bool {
+        self.holds.exclusive_depth(thread, lock) > 0 || self.holds.shared_depth(thread, lock) > 0
+    }
+
+    /// The last write of `variable`; none where the initial value is still there.
+    pub fn last_write(&self, variable: VarId) -> Option<EventId> {
+        self.memory.last_write(self.trace.objects(), variable)
+    }
+
+    /// The value of `variable`, where the trace gives it and no changed observation can have led to another.
+    pub fn value(&self, variable: VarId) -> Option<ValueId> {
+        let write = self.last_write(variable);
+        let tainted = write.is_some_and(|write| self.tainted_writes.contains(&write));
+        self.value_left(write, variable).filter(|_| !tainted)
+    }
+
+    pub(crate) fn trace(&self) -> &'t Trace {
+        self.trace
+    }
+
+    pub(crate) fn links(&self) -> &'t Links {
+        self.links
+    }
+
+    pub(crate) fn order(&self) -> &'t ProgramOrder {
+        self.order
+    }
+
+    /// The last write of what `read` reads.
+    pub(crate) fn last_write_of(&self, read: EventId) -> Option<EventId> {
+        let access = self.trace.op(read).access()?;
+        self.memory.last_write(self.trace.objects(), access.variable)
+    }
+
+    /// The read that tainted a thread.
+    pub fn taint(&self, thread: ThreadId) -> Option<EventId> {
+        self.threads[thread.index()].tainted
+    }
+
+    pub(crate) fn is_next(&self, event: EventId) -> Result<(), Refusal> {
         if event.index() >= self.trace.len() || self.trace.kind(event) == Kind::Skip {
             return Err(Refusal::NoEvent);
         }
@@ -197,14 +212,14 @@ impl<'t> Machine<'t> {
         }
     }
 
-    fn has_started(&self, thread: ThreadId) -> Result<(), Refusal> {
+    pub(crate) fn has_started(&self, thread: ThreadId) -> Result<(), Refusal> {
         match self.links.fork(thread) {
             Some(fork) if !self.has_run(fork) => Err(Refusal::NotForked { fork }),
             _ => Ok(()),
         }
     }
 
-    fn has_ended(&self, thread: ThreadId) -> Result<(), Refusal> {
+    pub(crate) fn has_ended(&self, thread: ThreadId) -> Result<(), Refusal> {
         if self.has_started(thread).is_err() || self.next(thread).is_some() {
             return Err(Refusal::NotEnded);
         }
@@ -216,7 +231,7 @@ impl<'t> Machine<'t> {
         read.map_or(Ok(()), |read| Err(Refusal::JoinsTainted { read }))
     }
 
-    fn model_permits(&self, event: EventId) -> Result<(), Refusal> {
+    pub(crate) fn model_permits(&self, event: EventId) -> Result<(), Refusal> {
         let tainted = self.threads[self.trace.thread(event).index()].tainted;
         let obstacle = match self.model {
             Model::Sync => None,
@@ -233,7 +248,7 @@ impl<'t> Machine<'t> {
         self.dependences.map_or(&[][..], reads).iter().copied().find(|read| self.unclean.contains(read))
     }
 
-    fn lock_permits(&self, event: EventId) -> Result<(), Refusal> {
+    pub(crate) fn lock_permits(&self, event: EventId) -> Result<(), Refusal> {
         let thread = self.trace.thread(event);
         let blocked = match self.trace.op(event) {
             Op::Acquire(lock) | Op::TryAcquire(lock) => self.holds.held_elsewhere(thread, lock),
@@ -243,8 +258,12 @@ impl<'t> Machine<'t> {
         if blocked { Err(Refusal::Locked) } else { Ok(()) }
     }
 
-    fn has_been_woken(&self, wait: EventId) -> Result<(), Refusal> {
-        let Some(waker) = self.links.wait(wait).and_then(|link| link.waker) else { return Ok(()) };
+    pub(crate) fn has_been_woken(&self, wait: EventId) -> Result<(), Refusal> {
+        let Some(waker) = self.links.wait(wait).and_then(|link| link.waker) else {
+            let Op::Wait(condition) = self.trace.op(wait) else { return Ok(()) };
+            let woken = self.model != Model::Sync && self.notified_since_start(wait, condition);
+            return if woken { Err(Refusal::WouldBeWoken) } else { Ok(()) };
+        };
         match self.notified.get(&waker) {
             None => Err(Refusal::NotWoken { waker }),
             Some(&time) if time < self.start_of_wait(wait) => Err(Refusal::WokenTooEarly { waker }),
@@ -271,24 +290,89 @@ impl<'t> Machine<'t> {
         if seen == self.links.observed(event) {
             return true;
         }
-        let value = match seen {
-            Some(write) => self.trace.values(write).written,
-            None => self.links.initial_value(access.variable),
-        };
+        let value = self.value_left(seen, access.variable);
         self.model.by_value() && value.is_some() && value == self.trace.values(event).read
+    }
+
+    /// The value that `write` left in `variable`, or its initial one, where it is known.
+    fn value_left(&self, write: Option<EventId>, variable: VarId) -> Option<ValueId> {
+        match write {
+            Some(write) => self.trace.values(write).written,
+            None => self.links.initial_value(variable),
+        }
+    }
+
+    /// Whether an attempt that failed, whatever it would observe now, is known to fail: the value there, which is not
+    /// tainted, is not the one that it needs.
+    fn would_fail(&self, event: EventId) -> bool {
+        let Some(access) = self.trace.op(event).access() else { return false };
+        let seen = self.memory.last_write(self.trace.objects(), access.variable);
+        let tainted = seen.is_some_and(|write| self.tainted_writes.contains(&write));
+        let value = self.value_left(seen, access.variable);
+        let EventValues { read, written: expected } = self.trace.values(event);
+        // One that failed at the very value it expected failed for another reason, which is not known.
+        let by_value = read.is_some() && expected.is_some() && read != expected;
+        self.model.by_value() && by_value && !tainted && value.is_some() && value != expected
+    }
+
+    fn calls_before_have_run(&self, call: EventId) -> Result<(), Refusal> {
+        if self.model == Model::Sync {
+            return Ok(());
+        }
+        let tainted = self.model.by_dependence().then(|| self.first_unclean(|table| table.feeds(call)));
+        if let Some(read) = tainted.flatten() {
+            return Err(Refusal::TaintedArguments { read });
+        }
+        let before = match self.ahead == Some(call) {
+            true => self.links.firmly_before(call),
+            false => self.links.calls_before(call),
+        };
+        let missing = before.iter().copied().find(|&earlier| !self.has_run(earlier));
+        missing.map_or(Ok(()), |earlier| Err(Refusal::CallTooEarly { earlier }))
+    }
+
+    /// Whether the call that went ahead lets `event` run.
+    fn goes_on_after_ahead(&self, event: EventId) -> Result<(), Refusal> {
+        let ahead = self.ahead.filter(|&ahead| ahead != event && self.has_run(ahead));
+        let Some(ahead) = ahead.filter(|_| self.model != Model::Sync) else { return Ok(()) };
+        let void = self.links.call(ahead).is_some_and(|link| link.void);
+        if !void && self.trace.thread(ahead) == self.trace.thread(event) {
+            return Err(Refusal::StoppedAhead);
+        }
+        match (self.trace.op(event), self.trace.op(ahead)) {
+            (Op::Call(one), Op::Call(other)) if self.links.call_objects().meet(one, other) => {
+                Err(Refusal::CallAfterAhead { ahead })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn is_latest_look(&self, event: EventId, clock: VarId) -> Result<(), Refusal> {
+        match self.looks.get(&clock) {
+            Some(&later) if later > event => Err(Refusal::LookedAlready { later }),
+            _ => Ok(()),
+        }
+    }
+
+    fn all_before_have_run(&self, event: EventId) -> Result<(), Refusal> {
+        let threads = (0..self.threads.len()).map(ThreadId::from_index);
+        let missing = threads.filter_map(|thread| self.next(thread)).min().filter(|&next| next < event);
+        missing.map_or(Ok(()), |missing| Err(Refusal::UnseenTooEarly { missing }))
     }
 
     fn run(&mut self, event: EventId) {
         let (thread, op) = (self.trace.thread(event), self.trace.op(event));
         match op {
-            Op::Read(_) | Op::AtomicRead(_) if !self.would_be_clean(event) => self.set_taint(thread, event),
+            Op::Read(_) | Op::AtomicRead(_) | Op::FailedAttempt(_) if !self.would_be_clean(event) => {
+                self.set_taint(thread, event);
+            }
+            Op::Look(clock) => {
+                self.looks.insert(clock, event);
+            }
             Op::Acquire(lock) | Op::TryAcquire(lock) => self.holds.acquire(thread, lock),
             Op::SharedAcquire(lock) => self.holds.acquire_shared(thread, lock),
             Op::Release(lock) => self.holds.release(thread, lock),
             Op::SharedRelease(lock) => self.holds.release_shared(thread, lock),
-            Op::Wait(condition) if self.observes_new_notification(event, condition) => {
-                self.set_taint(thread, event);
-            }
             Op::End => self.threads[thread.index()].ended = true,
             _ => {}
         }
@@ -303,12 +387,12 @@ impl<'t> Machine<'t> {
         thread.last_step = self.time;
     }
 
+    /// What the event leaves behind, if it writes.
     fn run_write(&mut self, event: EventId, thread: ThreadId, op: Op) {
-        let Some(access) = op.access().filter(|access| access.writes) else { return };
-        if access.lifetime {
-            self.memory.write_object(access.variable, event);
-        } else {
-            self.memory.write(access.variable, event);
+        match op.access().filter(|access| access.writes) {
+            Some(access) if access.lifetime => self.memory.write_object(access.variable, event),
+            Some(access) => self.memory.write(access.variable, event),
+            None => return,
         }
         let tainted = if self.model.by_dependence() {
             self.first_unclean(|table| table.feeds(event)).is_some()
@@ -320,11 +404,9 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Whether a wait that nothing woke in the trace now sees a notification since its start.
-    fn observes_new_notification(&self, wait: EventId, condition: ConditionId) -> bool {
-        let woken = self.links.wait(wait).is_some_and(|link| link.waker.is_some());
-        let notified = self.last_notified.get(&condition).is_some_and(|&at| at > self.start_of_wait(wait));
-        self.model != Model::Sync && !woken && notified
+    /// Whether the condition variable of a wait that is next in its thread was notified since that started.
+    pub(crate) fn notified_since_start(&self, wait: EventId, condition: ConditionId) -> bool {
+        self.last_notified.get(&condition).is_some_and(|&at| at > self.start_of_wait(wait))
     }
 
     fn set_taint(&mut self, thread: ThreadId, read: EventId) {

@@ -1,7 +1,7 @@
 //! The machine against the oracle, which was written from the same law by other hands.
 
 use reweave_testkit::{Machine as Twin, Oracle, Rng, Shape, ValueMode, dependences, generate, show};
-use reweave_trace::{EventId, Links, Model, ProgramOrder, Trace};
+use reweave_trace::{EventId, Model, ProgramOrder, Trace};
 use reweave_witness::{Checker, Claim, Machine, Witness};
 
 /// How many traces; `REWEAVE_TRACES` asks for more.
@@ -45,7 +45,7 @@ fn the_same_steps_are_refused() {
         let mut rng = Rng::new(seed);
         let table = dependences(&trace, &mut rng);
         let table = model.by_dependence().then_some(&table);
-        let (links, order) = (Links::new(&trace), ProgramOrder::new(&trace));
+        let (links, order) = (reweave_spec::links(&trace), ProgramOrder::new(&trace));
         let twin = Twin::new(&trace, model, table).expect("the oracle knows every model");
         for _ in 0..4 {
             let walk = twin.random_schedule(&mut rng);
@@ -66,7 +66,7 @@ fn claims_hold_exactly_where_the_oracle_says() {
         let mut rng = Rng::new(seed);
         let table = dependences(&trace, &mut rng);
         let table = model.by_dependence().then_some(&table);
-        let (links, order) = (Links::new(&trace), ProgramOrder::new(&trace));
+        let (links, order) = (reweave_spec::links(&trace), ProgramOrder::new(&trace));
         let mut checker = Checker::new(&trace, &links, &order);
         if let Some(table) = table {
             checker = checker.with_dependences(table);
@@ -131,7 +131,7 @@ fn claims_hold_exactly_where_the_oracle_says() {
 fn every_litmus_witness_is_accepted() {
     for litmus in reweave_testkit::litmus::all() {
         let (trace, table) = (&litmus.trace, litmus.dependences.as_ref());
-        let (links, order) = (Links::new(trace), ProgramOrder::new(trace));
+        let (links, order) = (reweave_spec::links(trace), ProgramOrder::new(trace));
         for (model, verdicts) in &litmus.expected {
             let oracle = Oracle::new(trace, *model, table).expect("a litmus trace is small");
             for &(a, b) in &verdicts.races {

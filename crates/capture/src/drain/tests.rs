@@ -218,16 +218,55 @@ fn however_much_a_program_writes_that_is_no_slot_the_rest_comes_out() {
 fn rings_that_were_left_behind_are_removed_and_others_are_not() {
     let folder = tempfile::tempdir().unwrap();
     let first = Drain::create(&raw(&folder), u64::MAX, u64::MAX).unwrap();
-    let left = first.ring().with_file_name(format!("reweave-{}-left.ring", std::process::id()));
+    let rings = first.ring().parent().and_then(Path::parent).unwrap();
+    let left = rings.join(format!("reweave-{}-left.ring", std::process::id()));
     let other = left.with_extension("other");
     for path in [&left, &other] {
-        std::fs::write(path, "ring").unwrap();
+        std::fs::create_dir(path).unwrap();
+        std::fs::write(path.join("ring"), "ring").unwrap();
     }
+    // A recorder may be killed before it makes the ring in its folder.
+    let empty = rings.join(format!("reweave-{}-empty.ring", std::process::id()));
+    std::fs::create_dir(&empty).unwrap();
     let second = Drain::create(&folder.path().join("second"), u64::MAX, u64::MAX).unwrap();
+    assert!(!empty.exists(), "its recorder was killed early");
     assert!(first.ring().exists() && second.ring().exists() && other.exists());
     assert!(!left.exists(), "its recorder was killed");
     let path = first.ring().to_owned();
     drop(first);
     assert!(!path.exists());
-    std::fs::remove_file(other).unwrap();
+    std::fs::remove_dir_all(other).unwrap();
+}
+
+#[test]
+fn recorders_that_start_together_do_not_take_each_others_rings_for_leftovers() {
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let folder = tempfile::tempdir().unwrap();
+                for number in 0..12 {
+                    let raw = folder.path().join(number.to_string());
+                    let drain = Drain::create(&raw, u64::MAX, u64::MAX).unwrap();
+                    assert!(drain.ring().exists());
+                    assert!(drain.ring().starts_with("/dev/shm") || !Path::new("/dev/shm").exists());
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_ring_has_no_name_once_the_program_has_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut drain = Drain::create(&raw(&folder), u64::MAX, u64::MAX).unwrap();
+    let mut program = Program::start(&drain);
+    let folder_of_ring = drain.ring().parent().unwrap().to_owned();
+    program.put(access(0));
+    program.publish();
+    assert!(folder_of_ring.exists());
+    assert_eq!(drain.take(), Taken::Some);
+    assert!(!folder_of_ring.exists());
+    program.put(access(1));
+    drain.finish();
+    assert_eq!(slots(&raw(&folder)), [access(0), access(1)]);
 }

@@ -28,6 +28,15 @@ Example: record each test of a project, and predict what else could have happene
   reweave cargo test
   reweave predict target/reweave/traces";
 
+/// Record a program that a driver started: what programs below `reweave hunt -- DRIVER` start over as
+#[derive(Args)]
+#[command(after_help = "Example: see `reweave hunt`")]
+pub(crate) struct DrivenArgs {
+    /// The program and its arguments, after `--`
+    #[arg(value_name = "PROGRAM", required = true, last = true)]
+    pub(crate) program: Vec<OsString>,
+}
+
 /// Runs each test of a test program on its own: what cargo is told to run test programs with
 #[derive(Args)]
 #[command(after_help = "Example: see `reweave cargo test`")]

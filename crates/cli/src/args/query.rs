@@ -13,7 +13,8 @@ use super::Reading;
 /// Decide one question: could this have happened in another run?
 ///
 /// Searches for a schedule of the trace's events that shows what is asked for, and prints it, one column per thread;
-/// or tells why there is none. Events are named by their position in the trace, from 0.
+/// or says why there is none. Events are named by their position in the trace, from 0; --race takes source lines, and
+/// answers for every pair of their accesses.
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub(crate) struct QueryArgs {
@@ -24,7 +25,7 @@ pub(crate) struct QueryArgs {
     question: Question,
     /// Nothing comes between the events at these places of --sequence and the next, or in these pairs of --before;
     /// places are counted from 0
-    #[arg(long, value_name = "PLACES", value_delimiter = ',', conflicts_with_all = ["coenabled", "deadlock"])]
+    #[arg(long, value_name = "PLACES", value_delimiter = ',', conflicts_with_all = ["coenabled", "deadlock", "race"])]
     adjacent: Vec<u32>,
     /// What a thread may do after it has read something new: sync, rf, value, branch, branch+value, dep or dep+value;
     /// auto takes the most permissive one that is sound on the trace
@@ -36,6 +37,10 @@ pub(crate) struct QueryArgs {
     /// Give up after so many steps of the search, which are the same on every machine [default: never]
     #[arg(long, value_name = "N")]
     pub(crate) work: Option<u64>,
+    /// A file of specifications that calls follow, besides the built-in ones; `bind` lines say which objects have
+    /// which type. May be given more than once
+    #[arg(long, value_name = "FILE")]
+    pub(crate) spec: Vec<PathBuf>,
     /// Only the exact search, without the cheap stages before it
     #[arg(long, conflicts_with = "fast")]
     exact: bool,
@@ -45,6 +50,12 @@ pub(crate) struct QueryArgs {
     /// Write the answer as JSON to this file; - for standard output, and nothing else there
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+    /// Write the answer as a page of HTML to this file: the schedule, or the circle of events that makes it impossible
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// How many pairs of accesses --race decides, the nearest first; the rest is left unknown
+    #[arg(long, value_name = "N", default_value_t = 1000, requires = "race")]
+    pub(crate) pairs: usize,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }
@@ -55,7 +66,9 @@ The JSON of a feasible answer is a witness file: `reweave check TRACE FILE` runs
 
 Example: can bob look at the balance while alice changes it?
   reweave query examples/bank.std --coenabled 5,10
-    feasible in the model value: events 5 and 10 next at the same time";
+    feasible in the model value: events 5 and 10 next at the same time
+Example: the same by source lines, for every time that they ran
+  reweave query examples/bank.std --race bank.c:22 bank.c:34";
 
 /// Exactly one of these.
 #[derive(Args)]
@@ -73,6 +86,30 @@ struct Question {
     /// A schedule after which these acquires wait for each other, or the only one for a thread that has ended
     #[arg(long, value_name = "ACQUIRES", value_delimiter = ',')]
     deadlock: Option<Vec<u32>>,
+    /// For every pair of accesses of these two source lines that conflict: can they race?
+    #[arg(long, value_names = ["FILE:LINE", "FILE:LINE"], num_args = 2, value_parser = source_line)]
+    race: Option<Vec<SourceLine>>,
+}
+
+/// A line of a source file, whose path may be given by its last parts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct SourceLine {
+    pub(crate) file: String,
+    pub(crate) line: u32,
+}
+
+impl std::fmt::Display for SourceLine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+fn source_line(text: &str) -> Result<SourceLine, String> {
+    let parsed = text.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
+    match parsed {
+        Some((file, line)) if !file.is_empty() => Ok(SourceLine { file: file.to_owned(), line }),
+        _ => Err("expected a file and a line, such as bank.c:22".to_owned()),
+    }
 }
 
 /// The model that the user asks for.
@@ -83,7 +120,15 @@ pub(crate) enum ModelChoice {
 }
 
 impl QueryArgs {
-    /// The question.
+    /// The source lines of `--race`.
+    pub(crate) fn race(&self) -> Option<[&SourceLine; 2]> {
+        match self.question.race.as_deref() {
+            Some([a, b]) => Some([a, b]),
+            _ => None,
+        }
+    }
+
+    /// The question, where it is not `--race`.
     pub(crate) fn claim(&self) -> Claim {
         let ids = |events: &[u32]| events.iter().copied().map(EventId).collect();
         let adjacent = self.adjacent.iter().map(|&place| place as usize).collect();
@@ -145,6 +190,16 @@ mod tests {
         for text in ["", "2", "s", "-1s", "NaNs", "infm", "2h", "1e300m", "2 s s"] {
             assert!(time(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn source_lines_are_read() {
+        let line = source_line("src/a.c:12").expect("it is one");
+        assert_eq!(
+            (line.file.as_str(), line.line, line.to_string()),
+            ("src/a.c", 12, "src/a.c:12".to_owned())
+        );
+        assert!(["a.c", ":12", "a.c:", "a.c:x", "a.c:-1"].into_iter().all(|text| source_line(text).is_err()));
     }
 
     #[test]

@@ -35,18 +35,28 @@ pub(crate) struct RecordArgs {
     /// Stop recording after so many events, and let the program go on
     #[arg(long, value_name = "N", default_value_t = 2_000_000_000)]
     pub(crate) max_events: u64,
-    /// Stop recording at so many bytes, such as 500M, and let the program go on
-    #[arg(long, value_name = "BYTES", default_value = "16G", value_parser = bytes)]
+    /// Stop recording at so many bytes, such as 500M, and let the program go on: the trace ends there
+    #[arg(long, value_name = "BYTES", default_value = "2G", value_parser = bytes)]
     pub(crate) max_size: u64,
     /// Keep only the last N events: the trace begins with the threads, locks and blocks that were there then
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) last: Option<u64>,
+    /// Record the child where the program forks while it has one thread, as programs do that go into the background
+    #[arg(long)]
+    pub(crate) follow_child: bool,
+    /// Force this schedule, as `reweave replay --save` writes it: the trace is one of that run
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["policy", "finish"])]
+    pub(crate) schedule: Option<PathBuf>,
     /// Run nothing: make the trace of a recording that was left behind when `reweave record` itself was killed
-    #[arg(long, value_name = "RAW", conflicts_with = "program")]
+    #[arg(long, value_name = "FOLDER", conflicts_with = "program")]
     pub(crate) finish: Option<PathBuf>,
     /// Write a line for each branch, with its thread, the way taken and its site; for programs compiled with the plugin
     #[arg(long, value_name = "FILE")]
     pub(crate) ways: Option<PathBuf>,
+    /// Find out which reads each event depends on, for the model dep+value; for C programs compiled with the plugin. It takes
+    /// longer once the program has ended
+    #[arg(long)]
+    pub(crate) dependences: bool,
     /// Send the program's standard output to standard error
     #[arg(long, hide = true)]
     pub(crate) output_aside: bool,

@@ -9,11 +9,12 @@ use super::Reading;
 /// Show the findings of an earlier run again, in another form
 ///
 /// Reads what `reweave predict --json` has written. With the trace at hand, every witness is checked again and shown;
-/// without it, sites and events are all there is to tell.
+/// without it, sites and events are all there is to tell. Of the JSON of `reweave verify` and of explorations it makes
+/// pages.
 #[derive(Args)]
 #[command(after_help = REPORT_HELP)]
 pub(crate) struct ReportArgs {
-    /// The JSON of `reweave predict`, or - for standard input
+    /// The JSON of `reweave predict`, of `reweave verify` or of an exploration; - for standard input
     #[arg(value_name = "FINDINGS")]
     pub(crate) findings: PathBuf,
     /// The trace; one for each where the findings are of several [default: the path in the findings, if it is there]
@@ -25,8 +26,27 @@ pub(crate) struct ReportArgs {
     /// Write the findings as SARIF 2.1.0 to this file instead of text; - for standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) sarif: Option<PathBuf>,
+    /// Write the findings as a page of HTML to this file instead of text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Show the page in a browser
+    #[arg(long)]
+    pub(crate) open: bool,
+    #[command(flatten)]
+    pub(crate) showing: Showing,
     #[command(flatten)]
     pub(crate) reading: Reading,
+}
+
+/// What is shown of the source.
+#[derive(Args, Clone)]
+pub(crate) struct Showing {
+    /// The root of the sources: paths are shown from here, and excerpts are read below it [default: the nearest repository]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) source_root: Option<PathBuf>,
+    /// Leave the source out of JSON and pages
+    #[arg(long)]
+    pub(crate) no_source: bool,
 }
 
 const REPORT_HELP: &str = "\
@@ -35,7 +55,9 @@ Exits with 0 whatever the findings are.
 Example: search once, and report twice
   reweave predict run.rw --json findings.json --quiet
   reweave report findings.json
-  reweave report findings.json --sarif findings.sarif";
+  reweave report findings.json --sarif findings.sarif
+Example: look at them in a browser
+  reweave report findings.json --open";
 
 /// Join the JSON of all shards, or of runs on different traces
 ///
@@ -49,6 +71,9 @@ pub(crate) struct MergeArgs {
     /// The file to write; - for standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub(crate) output: PathBuf,
+    /// Findings of level warning count in the exit code, too
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 const MERGE_HELP: &str = "\

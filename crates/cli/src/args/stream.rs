@@ -19,6 +19,7 @@ use super::query::{ModelChoice, model, time};
 ///   wcp     weak-causally-precedes: more; if there is any, then a race or a deadlock is real
 ///   wdc     weak-doesn't-commute: still more, but some may be false
 ///   syncp   synchronization-preserving: more than shb, and every race is real
+///   edc     wdc with calls that commute, and with uses that may come after a free, a close or a destroy, also under a lock
 /// docs/analyses.md says what each finds, misses and costs. `reweave predict` finds more, and shows how it happens.
 #[derive(Args)]
 #[command(after_help = HELP, verbatim_doc_comment)]
@@ -26,7 +27,7 @@ pub(crate) struct StreamArgs {
     /// The trace, or - for standard input
     #[arg(value_name = "TRACE")]
     pub(crate) trace: PathBuf,
-    /// Which analyses: hb, shb, wcp, wdc, syncp, several with commas, or all; of several only the counts are printed
+    /// Which analyses: hb, shb, wcp, wdc, syncp, edc, several with commas, or all; of several only the counts are printed
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "all", value_parser = choice)]
     analysis: Vec<Choice>,
     /// Every earlier partner of a racy event, not one

@@ -57,7 +57,7 @@ fn write(bug: &Bug, folder: &Path) -> anyhow::Result<PathBuf> {
 mod tests {
     use reweave_decide::Unsound;
     use reweave_report::json::Head;
-    use reweave_trace::{Builder, Event, EventId, EventValues, Links, Model, Op, ProgramOrder};
+    use reweave_trace::{Builder, Event, EventId, EventValues, Model, Op, ProgramOrder};
     use reweave_witness::{Checker, Claim, Witness};
 
     use super::*;
@@ -75,7 +75,7 @@ mod tests {
         let trace = builder.finish().expect("a trace");
         let claim = Claim::CoEnabled(vec![EventId(0)]);
         let witness = Witness { prefix: 0, tail: vec![EventId(1)] };
-        let (links, order) = (Links::new(&trace), ProgramOrder::new(&trace));
+        let (links, order) = (reweave_spec::links(&trace), ProgramOrder::new(&trace));
         let checker = Checker::new(&trace, &links, &order);
         let rejection = checker.check(Model::Rf, witness.clone(), claim.clone()).expect_err("it is none");
         let unsound = Unsound { claim, model: Model::Rf, witness, rejection: rejection.clone() };
@@ -87,8 +87,9 @@ mod tests {
         assert!(first.ends_with("reweave-bug-1.json") && second.ends_with("reweave-bug-2.json"));
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 2);
         let question = witness_file::read(&first).expect("a witness file");
-        assert_eq!((&question.witness, &question.claim), (&unsound.witness, &unsound.claim));
-        assert_eq!(checker.check(question.model, question.witness, question.claim), Err(rejection));
+        let witness = question.schedule.expand(&trace);
+        assert_eq!((&witness, &question.claim), (&unsound.witness, &unsound.claim));
+        assert_eq!(checker.check(question.model, witness, question.claim), Err(rejection));
 
         let missing = folder.path().join("missing");
         assert!(write(&bug, &missing).is_err());

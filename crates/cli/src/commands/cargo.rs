@@ -13,6 +13,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use anyhow::Context;
+use reweave_session::{Nested, adopt, interrupt};
 use serde_json::Value;
 
 use crate::console::Console;
@@ -33,7 +34,7 @@ pub(crate) fn run(arguments: &[OsString], console: &Console) -> anyhow::Result<E
     if front == rustc::Front::Tsan {
         console.warn(format_args!("without the compiler plugin, {}", rustc::IN_PART));
     }
-    let files = runtime_library::files().context("the library for recorded programs cannot be written")?;
+    let files = runtime_library::files()?;
     let folder = target_folder(&line)?;
     let mut cargo = cargo();
     cargo.arg("--config").arg(runner(&line, &compiler.host, &folder)?);
@@ -53,7 +54,9 @@ pub(crate) fn run(arguments: &[OsString], console: &Console) -> anyhow::Result<E
             cargo.env(name, "line-tables-only");
         }
     }
-    let status = cargo.status().context("cargo does not start")?;
+    interrupt::watch()?;
+    adopt()?;
+    let status = Nested::status(&mut cargo).context("cargo does not start")?;
     Ok(Exit::of_program(status))
 }
 

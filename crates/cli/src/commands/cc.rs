@@ -3,6 +3,7 @@
 //! The arguments are the compiler's, and go to it as they are. What is added depends on what it will do: flags for
 //! instrumentation always, the library only where it links a program.
 
+pub(crate) mod assembler;
 mod front;
 mod line;
 
@@ -83,7 +84,7 @@ pub(crate) fn run(language: Language, arguments: &[OsString], console: &Console)
     if arguments.iter().any(|argument| argument == "-v") {
         console.note(format_args!("{}: {}", compiler.display(), front.meaning()));
     }
-    let files = runtime_library::files().context("the library for recorded programs cannot be written")?;
+    let files = runtime_library::files()?;
     let mut command = Command::new(&compiler);
     command.args(first).arg("-g");
     match (front, family(&compiler)) {
@@ -96,6 +97,10 @@ pub(crate) fn run(language: Language, arguments: &[OsString], console: &Console)
             let mut specs = OsString::from("-specs=");
             specs.push(&files.specs);
             command.arg(specs);
+            if let Some(folder) = &files.assembler {
+                // A folder, as the slash at its end says.
+                command.arg(format!("-B{}/", folder.display()));
+            }
         }
         (Front::Tsan, Family::Clang) => {
             command.args(["-Xclang", "-fsanitize=thread", "-fno-builtin", "-mllvm"]);
@@ -103,6 +108,8 @@ pub(crate) fn run(language: Language, arguments: &[OsString], console: &Console)
         }
     }
     command.args(arguments.iter().filter(|argument| *argument != "-fsanitize=thread"));
+    // After the program's own folders: one that has the header beside its sources takes that.
+    command.arg("-D__REWEAVE__=1").arg("-idirafter").arg(&files.include);
     if line.links_program() {
         command.arg("-Wl,-u,__reweave_runtime");
         // Libraries that are loaded later find these in the program.

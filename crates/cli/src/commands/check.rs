@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::Path;
 
 use reweave_format::Loaded;
-use reweave_trace::{EventId, Links, ProgramOrder};
+use reweave_report::json::Question;
+use reweave_trace::{EventId, ProgramOrder};
 use reweave_witness::{CheckedWitness, Checker, Claim, Failure as Unmet, Refusal, Rejection};
 
 use crate::args::{CheckArgs, Global};
@@ -12,18 +13,23 @@ use crate::console::{BAD, Console, GOOD};
 use crate::event_text::describe;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::witness_file::{self, Question};
-use crate::{input, plural};
+use crate::progress::Progress;
+use crate::{input, plural, witness_file};
 
 pub(crate) fn run(args: &CheckArgs, global: &Global, console: &Console) -> anyhow::Result<Exit> {
     if input::is_standard(&args.trace) && input::is_standard(&args.witness) {
         return Err(Failure::new("the trace and the witness cannot both be read from standard input").into());
     }
-    let Question { model, witness, claim } = witness_file::read(&args.witness)?;
+    let Question { model, schedule, claim } = witness_file::read(&args.witness)?;
     let loaded = input::load(&args.trace, args.reading, global, console)?;
-    let links = Links::new(&loaded.trace);
+    let loaded = input::with_specifications(loaded, &args.spec)?;
+    let progress = Progress::waiting("checking", console);
+    let links = reweave_spec::links(&loaded.trace);
     let order = ProgramOrder::new(&loaded.trace);
-    match Checker::new(&loaded.trace, &links, &order).check(model, witness, claim) {
+    let checked =
+        Checker::new(&loaded.trace, &links, &order).check(model, schedule.expand(&loaded.trace), claim);
+    drop(progress);
+    match checked {
         Ok(checked) => accepted(&checked, &loaded, &args.trace, console),
         Err(unsound @ Rejection::Unsound { .. }) => {
             let hint = "the model is the one in the witness file; a trace states what it has, for example \
@@ -47,6 +53,9 @@ fn accepted(
         Claim::Deadlock(_) => "after it these acquires block each other",
         Claim::Sequence { .. } => "it has these events in this order",
         Claim::Before { .. } => "it has the first of each pair before the second",
+        Claim::Asleep(_) => "after it this wait has missed its notification and nobody can go on",
+        Claim::Ahead { .. } => "it has the first ahead of its order, and the second may run after it",
+        Claim::Unwritten(_) => "it has this read before every write of what is read",
     };
     let mut out = console.out();
     let label = console.styled(GOOD, "accepted");
@@ -79,6 +88,8 @@ fn events_of(claim: &Claim) -> Vec<EventId> {
     match claim {
         Claim::CoEnabled(events) | Claim::Deadlock(events) | Claim::Sequence { events, .. } => events.clone(),
         Claim::Before { pairs, .. } => pairs.iter().flat_map(|&(a, b)| [a, b]).collect(),
+        Claim::Asleep(event) | Claim::Unwritten(event) => vec![*event],
+        Claim::Ahead { first, then } => vec![*first, *then],
     }
 }
 

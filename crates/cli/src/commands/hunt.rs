@@ -1,18 +1,23 @@
 //! `reweave hunt`: record, predict and replay in one go.
 
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+mod deepen;
+pub(crate) mod driven;
+mod runs;
+
+use std::path::Path;
 
 use anyhow::Context;
+use reweave_report::json::predict::{FailedRun, ending, quoted};
+use reweave_session::{Folder, interrupt};
 
-use super::{predict, record};
-use crate::args::{self, Command, Global, HuntArgs};
+use super::predict::{self, Hunted};
+use crate::args::{Global, HuntArgs, PredictArgs, Reading};
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use runs::Run;
 
 pub(crate) fn run(args: &HuntArgs, global: &Global, console: &Console) -> anyhow::Result<Exit> {
-    let temporary = tempfile::tempdir()?;
+    let temporary = Folder::temporary()?;
     let folder = match &args.keep {
         Some(folder) => {
             std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
@@ -20,57 +25,69 @@ pub(crate) fn run(args: &HuntArgs, global: &Global, console: &Console) -> anyhow
         }
         None => temporary.path(),
     };
-    let traces = record(args, folder, console)?;
-    // The same as the user would say: there is one way to read flags.
-    let mut line: Vec<OsString> = ["reweave", "predict", "--confirm"].map(OsString::from).to_vec();
-    line.extend(traces.into_iter().map(PathBuf::into_os_string));
-    let kinds: Vec<&str> = args.kinds.iter().map(|kind| kind.name()).collect();
-    let replaying = &args.replaying;
-    let times = replaying.times.to_string();
-    let limit = format!("{}ms", replaying.replay_timeout.as_millis());
-    let mut flag = |name: &str, value: Option<&OsStr>| {
-        if let Some(value) = value {
-            line.extend([OsString::from(name), value.to_owned()]);
-        }
-    };
-    flag("--kinds", (!kinds.is_empty()).then(|| kinds.join(",")).as_deref().map(OsStr::new));
-    flag("--times", Some(OsStr::new(&times)));
-    flag("--replay-timeout", Some(OsStr::new(&limit)));
-    flag("--input", replaying.input.as_ref().map(|path| path.as_os_str()));
-    flag("--json", args.json.as_ref().map(|path| path.as_os_str()));
-    flag("--sarif", args.sarif.as_ref().map(|path| path.as_os_str()));
-    if replaying.strict {
-        line.push("--strict".into());
+    let runs = runs::record_all(args, folder, console)?;
+    if interrupt::requested() {
+        return Ok(Exit::Interrupted);
     }
-    line.push("--".into());
-    line.extend(args.program.iter().cloned());
-    let parsed = args::parse(line).map_err(|error| Failure::new(error.to_string()))?;
-    match parsed.command {
-        Command::Predict(args) => predict::run(&args, global, console),
-        _ => Err(Failure::new("the flags were not understood").into()),
+    let deepened = deepen::deepen(args, &runs, folder, global, console)?;
+    if interrupt::requested() {
+        return Ok(Exit::Interrupted);
+    }
+    let failed_runs = runs.iter().filter(|run| run.failed).map(|run| failed(args, run));
+    let hunted = Hunted {
+        is_one: true,
+        failed_runs: failed_runs.chain(deepened.failed).collect(),
+        keep: args.keep.as_deref(),
+    };
+    let traces = runs.iter().filter_map(|run| run.trace.clone()).filter(|trace| trace.exists());
+    let traces = traces.chain(deepened.traces);
+    let predicting = PredictArgs {
+        traces: traces.collect(),
+        searching: args.searching.clone(),
+        shard: None,
+        confirm: true,
+        replaying: args.replaying.clone(),
+        reading: Reading::default(),
+        program: args.program.clone(),
+    };
+    predict::hunted(&predicting, hunted, global, console)
+}
+
+/// What is said of a run that failed by itself.
+fn failed(args: &HuntArgs, run: &Run) -> FailedRun {
+    let words: Vec<String> = run.program.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let status = run.ended.code();
+    let mut again = format!("reweave record --seed {}", run.seed);
+    if args.policy.name() != "random" {
+        again += &format!(" --policy {}", args.policy.name());
+    }
+    if let Some(folder) = &run.folder {
+        again = format!("cd {} && {again}", quoted(&folder.to_string_lossy()));
+    }
+    let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    let again = format!("{again} -o failed.rw -- {}", quoted.join(" "));
+    let shown = |path: &Path| path.display().to_string();
+    FailedRun {
+        seed: Some(run.seed),
+        threads: Vec::new(),
+        status,
+        how: ending(status),
+        again,
+        trace: run.trace.as_deref().filter(|path| args.keep.is_some() && path.exists()).map(shown),
+        program: words,
+        differs: None,
+        schedule: None,
+        output: String::new(),
     }
 }
 
-/// Records the runs; the traces.
-fn record(args: &HuntArgs, folder: &Path, console: &Console) -> anyhow::Result<Vec<PathBuf>> {
-    let output = folder.join("run.rw");
-    let mut line: Vec<OsString> = ["reweave", "record"].map(OsString::from).to_vec();
-    let runs = args.runs.to_string();
-    let (seed, limit) = (args.seed.to_string(), format!("{}ms", args.timeout.as_millis()));
-    line.extend(
-        ["--output-aside", "--runs", &runs, "--seed", &seed, "--timeout", &limit, "-o"].map(OsString::from),
-    );
-    line.extend([output.clone().into_os_string(), "--".into()]);
-    line.extend(args.program.iter().cloned());
-    let parsed = args::parse(line).map_err(|error| Failure::new(error.to_string()))?;
-    let Command::Record(recording) = parsed.command else {
-        return Err(Failure::new("the flags were not understood").into());
-    };
-    let ended = record::run(&recording, console)?;
-    if ended != Exit::Yes {
-        console.warn(format_args!("a recorded run ended with status {}", ended.code()));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_where_a_shell_needs_it() {
+        let words = ["a", "--n=3", "", "two words", "it's", "$HOME"];
+        assert_eq!(words.map(quoted), ["a", "--n=3", "''", "'two words'", "'it'\\''s'", "'$HOME'"]);
     }
-    let all = 1..=args.runs;
-    let name = |number| if args.runs == 1 { output.clone() } else { record::numbered(&output, number) };
-    Ok(all.map(name).filter(|path| path.exists()).collect())
 }

@@ -5,8 +5,11 @@ pub(crate) mod cargo;
 pub(crate) mod cc;
 pub(crate) mod check;
 pub(crate) mod convert;
+pub(crate) mod doctor;
+pub(crate) mod explain;
 pub(crate) mod generate;
 pub(crate) mod hunt;
+pub(crate) mod manual;
 pub(crate) mod merge;
 mod model;
 pub(crate) mod predict;
@@ -15,9 +18,12 @@ pub(crate) mod record;
 pub(crate) mod replay;
 pub(crate) mod report;
 mod reports;
+pub(crate) mod spec;
 pub(crate) mod stats;
 pub(crate) mod stream;
 pub(crate) mod validate;
+pub(crate) mod verify;
+mod views;
 
 use std::path::{Path, PathBuf};
 

@@ -18,11 +18,10 @@ pub(super) fn choose(
 ) -> anyhow::Result<Model> {
     let path = path.display();
     let stated = loaded.trace.capabilities();
-    // No format carries the table yet, so what a trace says of dependences is of no use.
-    let usable = Capabilities { dependences: false, ..stated };
+    let usable = Capabilities { dependences: loaded.trace.dependences().is_some(), ..stated };
     let best = Model::auto(usable);
     let ModelChoice::This(model) = choice else {
-        if stated.dependences {
+        if stated.dependences && !usable.dependences {
             console
                 .warn(format_args!("{path}: it comes without a table of dependences: the model is {best}"));
         }
@@ -39,7 +38,8 @@ pub(super) fn choose(
     let message =
         format!("{path}: the model {model} needs what the trace does not carry: {}", missing.join(", "));
     let remedy = if missing.contains(&"dependences") {
-        "no format of traces has room for a table of dependences yet"
+        "a table of dependences has lines such as `#! needs 8: 5 3`, and is claimed with \
+         `#! capabilities: dependences` at the top"
     } else {
         "a recorder that marks every branch or records every value says so in the trace, for example with \
          `#! capabilities: branches` at its top"

@@ -1,6 +1,9 @@
 //! `reweave query`: could this have happened?
 
 pub(super) mod clock;
+mod pairs;
+mod race;
+mod source_line;
 
 use std::io::Write;
 use std::path::Path;
@@ -8,7 +11,9 @@ use std::time::Instant;
 
 use reweave_decide::{Decider, Error, Limits, Prepared, Reason, Verdict};
 use reweave_format::Loaded;
-use reweave_report::{claim, json, refutation, schedule};
+use reweave_report::answer::Answer;
+use reweave_report::json::predict::Document;
+use reweave_report::{claim, html, json, refutation, schedule};
 use reweave_trace::Model;
 use reweave_witness::Claim;
 
@@ -18,47 +23,96 @@ use crate::console::{BAD, Console, GOOD, STRONG};
 use crate::event_text::describe;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::{document, input};
 
 pub(crate) fn run(args: &QueryArgs, global: &Global, console: &Console) -> anyhow::Result<Exit> {
     let loaded = input::load(&args.trace, args.reading, global, console)?;
+    let loaded = input::with_specifications(loaded, &args.spec)?;
     let model = model::choose(args.model, &args.trace, &loaded, console)?;
-    let asked = args.claim();
-    let start = Instant::now();
-    let verdict = match decide(args, &loaded, model, &asked) {
-        Ok(verdict) => verdict,
-        Err(Error::Unsound(unsound)) => {
-            let head = head(args, &loaded, model);
-            return Ok(bug_report::file(&json::Bug::new(head, &unsound), &bug_report::folders(), console));
+    let prints = !args.json.as_deref().is_some_and(input::is_standard);
+    let question = Question { args, loaded: &loaded, model, console, prints };
+    match args.race() {
+        Some(lines) => race::run(&question, lines),
+        None => question.answer(),
+    }
+}
+
+/// What is asked of which trace, and how.
+struct Question<'q> {
+    args: &'q QueryArgs,
+    loaded: &'q Loaded,
+    model: Model,
+    console: &'q Console,
+    /// Whether standard output is for people.
+    prints: bool,
+}
+
+impl Question<'_> {
+    fn answer(&self) -> anyhow::Result<Exit> {
+        let Question { args, loaded, model, console, .. } = *self;
+        let asked = args.claim();
+        let start = Instant::now();
+        let verdict = match self.decide(&asked) {
+            Ok(verdict) => verdict,
+            Err(error) => return self.failed(error),
+        };
+        let time = start.elapsed().as_secs_f64();
+        if self.prints {
+            print(args, loaded, model, &asked, &verdict, console)?;
         }
-        Err(error) => return Err(refused(&error, &loaded, &args.trace)),
-    };
-    let time = start.elapsed().as_secs_f64();
-    if !args.json.as_deref().is_some_and(input::is_standard) {
-        print(args, &loaded, model, &asked, &verdict, console)?;
+        if let Some(path) = &args.json {
+            let answer = json::Query::new(&loaded.trace, self.head(), &asked, &verdict, time);
+            document::write_dense_json(path, &answer, document::FIELDS, console)?;
+        }
+        self.write_page(&asked, &verdict)?;
+        Ok(exit([&verdict]))
     }
-    if let Some(path) = &args.json {
-        let head = head(args, &loaded, model);
-        let answer = json::Query::new(&loaded.trace, head, &asked, &verdict, time);
-        document::write_json(path, &answer, console)?;
+
+    fn decide(&self, asked: &Claim) -> Result<Verdict, Error> {
+        let _progress = Progress::waiting("deciding", self.console);
+        let prepared = Prepared::new(&self.loaded.trace, self.loaded.trace.dependences());
+        let mut decider = Decider::new(&prepared, self.model)?;
+        let clock = self.args.budget.map(clock::Clock::start);
+        let limits = Limits { work: self.args.work, stop: clock.as_ref().map(clock::Clock::stop) };
+        decider.decide_with(asked, &limits, self.args.stages())
     }
-    Ok(match verdict {
-        Verdict::Feasible(_) => Exit::Yes,
-        Verdict::Infeasible(_) => Exit::No,
-        Verdict::Unknown(_) => Exit::Stopped,
-    })
+
+    /// Writes the page, where one is wanted.
+    fn write_page(&self, asked: &Claim, verdict: &Verdict) -> anyhow::Result<()> {
+        let Some(path) = &self.args.html else { return Ok(()) };
+        let trace = self.args.trace.display().to_string();
+        let answer = Answer::of_query(&self.loaded.trace, &trace, self.model, asked, verdict);
+        document::write_text(path, &html::answer(&answer, &Document::default()), self.console)
+    }
+
+    fn head(&self) -> json::Head {
+        json::Head::new(&self.loaded.trace, &self.args.trace.display().to_string(), self.model)
+    }
+
+    /// What an error leads to: a report, where the bug is ours.
+    fn failed(&self, error: Error) -> anyhow::Result<Exit> {
+        match error {
+            Error::Unsound(unsound) => {
+                let bug = json::Bug::new(self.head(), &unsound);
+                Ok(bug_report::file(&bug, &bug_report::folders(), self.console))
+            }
+            error => Err(refused(&error, self.loaded, &self.args.trace)),
+        }
+    }
 }
 
-fn decide(args: &QueryArgs, loaded: &Loaded, model: Model, asked: &Claim) -> Result<Verdict, Error> {
-    let prepared = Prepared::new(&loaded.trace, None);
-    let mut decider = Decider::new(&prepared, model)?;
-    let clock = args.budget.map(clock::Clock::start);
-    let limits = Limits { work: args.work, stop: clock.as_ref().map(clock::Clock::stop) };
-    decider.decide_with(asked, &limits, args.stages())
-}
-
-fn head(args: &QueryArgs, loaded: &Loaded, model: Model) -> json::Head {
-    json::Head::new(&loaded.trace, &args.trace.display().to_string(), model)
+/// How answers end: yes where one is feasible, no where all are known not to be.
+fn exit<'v>(verdicts: impl IntoIterator<Item = &'v Verdict>) -> Exit {
+    let mut exit = Exit::No;
+    for verdict in verdicts {
+        match verdict {
+            Verdict::Feasible(_) => return Exit::Yes,
+            Verdict::Unknown(_) => exit = Exit::Stopped,
+            Verdict::Infeasible(_) => {}
+        }
+    }
+    exit
 }
 
 /// A question that cannot be asked of this trace.
@@ -101,7 +155,7 @@ fn print(
                 writeln!(out, "they conflict: a data race")?;
             }
             let options = schedule::Options { color: console.colors(), ..schedule::Options::default() };
-            write!(out, "\n{}", schedule::text(trace, checked, options))?;
+            write!(out, "\n{}", console.ours(schedule::text(trace, checked, options)))?;
         }
         Verdict::Infeasible(why) => write!(out, "\n{}", refutation::text(trace, model, asked, why))?,
         Verdict::Unknown(reason) => writeln!(out, "\n{}", unknown(*reason))?,

@@ -10,16 +10,21 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use reweave_replay::run::check_program;
 use reweave_replay::{Ended, Error, Order, Outcome, Run, Schedule, Shape, Wish, text};
+use reweave_session::{adopt, interrupt};
 
 use super::record;
 use crate::args::{Global, OrderChoice, ReplayArgs, Replaying};
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::limited;
 
 pub(crate) fn run(args: &ReplayArgs, global: &Global, console: &Console) -> anyhow::Result<Exit> {
     let (name, arguments) = program(&args.program)?;
     let program = record::find(name)?;
+    if let Some(path) = &args.record {
+        super::require_format(path, None)?;
+    }
     let schedule = match &args.schedule {
         Some(path) => read(path)?,
         None => finding::schedule(args, global, console)?,
@@ -28,8 +33,11 @@ pub(crate) fn run(args: &ReplayArgs, global: &Global, console: &Console) -> anyh
         std::fs::write(path, text::write(&schedule)).with_context(|| path.display().to_string())?;
         console.note(format_args!("{}: the schedule", path.display()));
     }
-    let replayer = Replayer::new(&program, arguments, &args.replaying, args.trace.as_deref());
+    let mut replayer = Replayer::new(&program, arguments, &args.replaying, args.trace.as_deref());
+    replayer.strict = args.strict;
     replayer.check(&schedule)?;
+    interrupt::watch()?;
+    adopt()?;
     if args.gdb {
         return replayer.debug(&schedule, args.order);
     }
@@ -40,8 +48,15 @@ pub(crate) fn run(args: &ReplayArgs, global: &Global, console: &Console) -> anyh
         None => &[Order::Ab],
     };
     let mut runs = Vec::new();
-    for &order in orders {
-        runs.push((order, replayer.replay(&schedule, order)?));
+    for (number, &order) in (1..).zip(orders) {
+        let ended = match &args.record {
+            Some(path) => {
+                let path = if orders.len() == 1 { path.clone() } else { record::numbered(path, number) };
+                replayer.record(&schedule, order, &path, console)?
+            }
+            None => replayer.replay(&schedule, order)?,
+        };
+        runs.push((order, ended));
     }
     let mut confirmed = runs.iter().all(|(_, ended)| ended.report.outcome == Outcome::Confirmed);
     show::show(&schedule, &runs, console)?;
@@ -58,8 +73,8 @@ pub(crate) fn program(words: &[OsString]) -> anyhow::Result<(&OsString, &[OsStri
     words.split_first().ok_or_else(|| Failure::new("no program to run").into())
 }
 
-fn read(path: &Path) -> anyhow::Result<Schedule> {
-    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+pub(crate) fn read(path: &Path) -> anyhow::Result<Schedule> {
+    let bytes = limited::read(path, limited::SCHEDULE)?;
     let name = path.display();
     let source = String::from_utf8(bytes).map_err(|_| Failure::new(format!("{name}: it is not text")))?;
     text::read(&source).map_err(|error| match error {
@@ -70,10 +85,22 @@ fn read(path: &Path) -> anyhow::Result<Schedule> {
     })
 }
 
+/// Makes sure that a program is the one of a schedule.
+pub(crate) fn check(program: &Path, schedule: &Schedule) -> anyhow::Result<()> {
+    check_program(program, schedule).map_err(|error| match error {
+        Error::OtherProgram(what) => {
+            Failure::new(what).hint("record this build, and replay what is found in that recording").into()
+        }
+        error => anyhow::Error::from(error).context(program.display().to_string()),
+    })
+}
+
 /// A program, and how it is replayed.
 pub(crate) struct Replayer<'r> {
     run: Run<'r>,
     strict: bool,
+    /// How long a step is waited for, where that is not the runtime's own choice.
+    patience: Option<u64>,
     inputs: Option<PathBuf>,
 }
 
@@ -90,23 +117,31 @@ impl<'r> Replayer<'r> {
             input: replaying.input.as_deref(),
             timeout: replaying.replay_timeout,
             recorded_inputs: None,
+            recording: None,
+            folder: None,
+            follows_child: replaying.follow_child,
         };
         let inputs = trace.map(recorded::inputs_path).filter(|path| path.exists());
-        Replayer { run, strict: replaying.strict, inputs }
+        Replayer { run, strict: false, patience: None, inputs }
+    }
+
+    /// The program runs in this folder instead of here.
+    pub(crate) fn set_folder(&mut self, folder: Option<&'r Path>) {
+        self.run.folder = folder;
+    }
+
+    /// A step that does not come is given up after so many points of its thread.
+    pub(crate) fn set_patience(&mut self, patience: u64) {
+        self.patience = Some(patience);
     }
 
     /// Makes sure that the program is the recorded one.
     pub(crate) fn check(&self, schedule: &Schedule) -> anyhow::Result<()> {
-        check_program(self.run.program, schedule).map_err(|error| match error {
-            Error::OtherProgram(what) => Failure::new(what)
-                .hint("record this build, and replay what is found in that recording")
-                .into(),
-            error => anyhow::Error::from(error).context(self.run.program.display().to_string()),
-        })
+        check(self.run.program, schedule)
     }
 
     fn wish(&self, order: Order) -> Wish {
-        Wish { order, strict: self.strict, stops: false }
+        Wish { order, strict: self.strict, stops: false, patience: self.patience }
     }
 
     /// One run.
@@ -114,6 +149,22 @@ impl<'r> Replayer<'r> {
         let run = Run { recorded_inputs: self.inputs.as_deref(), ..self.run.clone() };
         let ended = run.start(schedule, self.wish(order));
         ended.with_context(|| format!("{} could not be replayed", self.run.program.display()))
+    }
+
+    /// One run, which becomes a trace.
+    pub(crate) fn record(
+        &self,
+        schedule: &Schedule,
+        order: Order,
+        trace: &Path,
+        console: &Console,
+    ) -> anyhow::Result<Ended> {
+        let folder = record::folder(trace)?;
+        let run = Run { recorded_inputs: self.inputs.as_deref(), ..self.run.clone() };
+        let ended = run.start_in(&folder, true, schedule, self.wish(order));
+        let ended = ended.with_context(|| format!("{} could not be replayed", self.run.program.display()))?;
+        record::trace_of(folder, &ended, trace, None, console)?;
+        Ok(ended)
     }
 
     /// How many of so many rounds, one run of each order, were confirmed.
@@ -125,7 +176,7 @@ impl<'r> Replayer<'r> {
                 all &= self.replay(schedule, order)?.report.outcome == Outcome::Confirmed;
             }
             confirmed += u32::from(all);
-            if crate::interrupt::requested() {
+            if interrupt::requested() {
                 break;
             }
         }

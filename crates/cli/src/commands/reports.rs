@@ -1,58 +1,52 @@
-//! Findings with what is to be shown of them, as text and as SARIF.
+//! Findings with what is to be shown of them, in every form.
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
-use reweave_report::json::predict::{Document, Finding};
-use reweave_report::{Scene, sarif, text};
-use reweave_witness::CheckedWitness;
+use reweave_report::json::predict::{Document, Finding, TraceResult};
+use reweave_report::view::Level;
+use reweave_report::{html, sarif, text};
 
 use crate::console::Console;
+use crate::document;
 use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input;
 
-/// What is shown of one finding.
-pub(super) struct Report {
-    body: Option<String>,
-    sarif: Option<sarif::Result>,
-}
-
-/// The forms that are wanted: each takes time and memory.
+/// The files that a document is written to.
 #[derive(Clone, Copy)]
-pub(super) struct Forms {
-    pub(super) text: bool,
-    pub(super) sarif: bool,
+pub(super) struct Outputs<'a> {
+    pub(super) json: Option<&'a PathBuf>,
+    pub(super) sarif: Option<&'a PathBuf>,
+    pub(super) html: Option<&'a PathBuf>,
 }
 
-impl Forms {
-    pub(super) fn any(self) -> bool {
-        self.text || self.sarif
+impl<'a> Outputs<'a> {
+    /// All of them.
+    pub(super) fn paths(self) -> impl Iterator<Item = &'a Path> + Clone {
+        [self.json, self.sarif, self.html].into_iter().flatten().map(PathBuf::as_path)
     }
-}
 
-impl Report {
-    /// Renders a finding while its trace is at hand.
-    pub(super) fn new(
-        finding: &Finding,
-        trace: Option<(&Scene<'_>, &CheckedWitness)>,
-        forms: Forms,
-        console: &Console,
-    ) -> Report {
-        let shown = trace.map(|(scene, checked)| text::Shown { scene, checked });
-        Report {
-            body: forms.text.then(|| text::body(finding, shown, console.colors())),
-            sarif: forms.sarif.then(|| sarif::result(finding, shown)),
+    /// Whether a document goes to standard output; an error where more than one would.
+    pub(super) fn standard(self) -> anyhow::Result<bool> {
+        match self.paths().filter(|path| input::is_standard(path)).count() {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(Failure::new("only one document can go to standard output").into()),
         }
     }
 }
 
-/// A document, with a report for each finding of each of its results.
+/// A document, with the text of each finding of each of its results.
 pub(super) struct Reports<'d> {
     pub(super) document: &'d Document,
-    pub(super) reports: Vec<Vec<Report>>,
+    /// Empty where no text is wanted.
+    pub(super) texts: Vec<Vec<String>>,
 }
 
 impl Reports<'_> {
-    /// The findings to show, each with its report.
-    fn all(&self) -> Vec<(Finding, Option<&Report>)> {
+    /// The findings to show, each with its text.
+    fn all(&self) -> Vec<(Finding, &str)> {
         let one = |(place, finding): (usize, Finding)| {
             let trace = finding.trace.unwrap_or(0) as usize;
             // Findings of several traces are merged: the first of its trace stands for all of a fingerprint.
@@ -62,8 +56,8 @@ impl Reports<'_> {
                     result.findings.iter().position(|one| one.fingerprint == finding.fingerprint)
                 }),
             };
-            let report = place.and_then(|place| self.reports.get(trace)?.get(place));
-            (finding, report)
+            let text = place.and_then(|place| self.texts.get(trace)?.get(place));
+            (finding, text.map_or("", String::as_str))
         };
         self.document.findings().into_iter().enumerate().map(one).collect()
     }
@@ -71,38 +65,55 @@ impl Reports<'_> {
     pub(super) fn print(&self, quiet: bool, console: &Console) -> anyhow::Result<()> {
         let mut out = console.out();
         let all = self.all();
-        for (finding, report) in &all {
-            let body = report.and_then(|report| report.body.as_deref()).unwrap_or_default();
-            write!(out, "{}{body}{}", text::RULE, text::closing(finding))?;
+        for run in &self.document.failed_runs {
+            write!(out, "{}{}", text::RULE, text::failed(run))?;
         }
-        if !all.is_empty() {
+        for group in text::groups(all.iter().map(|(finding, _)| finding)) {
+            let (finding, body) = &all[group.first];
+            let others: Vec<&Finding> = group.more.iter().map(|&place| &all[place].0).collect();
+            let (closing, more) = (text::closing(finding), text::more(finding, &others));
+            let body = console.ours((*body).to_owned());
+            write!(out, "{}{body}{closing}{more}", text::RULE)?;
+        }
+        if !all.is_empty() || !self.document.failed_runs.is_empty() {
             write!(out, "{}", text::RULE)?;
         }
         if !quiet {
             let findings: Vec<Finding> = all.into_iter().map(|(finding, _)| finding).collect();
-            write!(out, "{}", text::summary(self.document, &findings, console.colors()))?;
+            let summary = text::summary(self.document, &findings, console.colors());
+            write!(out, "{}", console.ours(summary))?;
         }
         Ok(out.flush()?)
     }
 
-    /// The document of SARIF.
-    pub(super) fn sarif(&self) -> impl serde::Serialize {
-        let results = self.all().into_iter().filter_map(|(finding, report)| {
-            let mut result = report?.sarif.clone()?;
-            sarif::close(&mut result, &finding);
-            Some(result)
-        });
-        sarif::log(self.document, results.collect())
+    /// Writes the documents that are wanted.
+    pub(super) fn write(&self, outputs: Outputs<'_>, console: &Console) -> anyhow::Result<()> {
+        if let Some(path) = outputs.json {
+            document::write_dense_json(path, self.document, document::FINDINGS, console)?;
+        }
+        if let Some(path) = outputs.sarif {
+            let failed = self.document.failed_runs.iter().map(sarif::failed);
+            let results = failed.chain(self.document.findings().iter().map(sarif::result)).collect();
+            document::write_json(path, &sarif::log(self.document, results), console)?;
+        }
+        if let Some(path) = outputs.html {
+            document::write_text(path, &html::page(self.document), console)?;
+        }
+        Ok(())
     }
 }
 
-/// How a run that came to this ends.
-pub(super) fn exit(document: &Document) -> Exit {
-    if document.results.iter().any(|result| !result.findings.is_empty()) {
+/// How a run that came to this ends; warnings count where `strict`. What models that compare values leave open is not
+/// counted.
+pub(super) fn exit(document: &Document, strict: bool) -> Exit {
+    let counts = |finding: &Finding| strict || finding.severity().level == Level::Error;
+    if !document.failed_runs.is_empty()
+        || document.results.iter().flat_map(|result| &result.findings).any(counts)
+    {
         Exit::No
-    } else if document.is_partial() || document.counts().unknown > 0 {
-        Exit::Stopped
-    } else {
+    } else if document.results.iter().all(TraceResult::is_settled) {
         Exit::Yes
+    } else {
+        Exit::Stopped
     }
 }

@@ -1,5 +1,6 @@
 //! `reweave stats`: the shape of a trace.
 
+mod depends;
 mod json;
 mod measure;
 mod program;
@@ -16,6 +17,7 @@ use super::replay::recorded::steps_path;
 use crate::args::{Global, StatsArgs};
 use crate::console::Console;
 use crate::exit::Exit;
+use crate::progress::Progress;
 use crate::{document, input};
 
 pub(crate) fn run(args: &StatsArgs, global: &Global, console: &Console) -> anyhow::Result<Exit> {
@@ -23,12 +25,21 @@ pub(crate) fn run(args: &StatsArgs, global: &Global, console: &Console) -> anyho
         return program::run(args, console);
     }
     let traces = input::expand(&args.traces, args.reading)?;
+    if !args.depends.is_empty() {
+        return for_each(&traces, console, |path| {
+            let loaded = input::load(path, args.reading, global, console)?;
+            depends::print(&mut console.out(), path, &loaded.trace, &args.depends)
+        });
+    }
     let says = !args.json.as_deref().is_some_and(input::is_standard);
     let mut document = json::Document::new();
     let mut first = true;
     let exit = for_each(&traces, console, |path| {
         let loaded = input::load(path, args.reading, global, console)?;
-        let stats = measure::measure(&loaded.trace);
+        let stats = {
+            let _progress = Progress::waiting("counting", console);
+            measure::measure(&loaded.trace)
+        };
         let modules = modules(path, console);
         if says {
             let mut out = console.out();

@@ -8,17 +8,18 @@ use std::io::Write;
 
 use reweave_format::{Events, Loaded};
 use reweave_stream::Stream;
-use reweave_trace::Names;
+use reweave_trace::{Names, Space};
 
 use crate::args::{Global, StreamArgs};
 use crate::console::{Console, STRONG};
 use crate::exit::Exit;
 use crate::plural;
 use crate::progress::{Progress, Unit};
-use crate::{document, input};
+use crate::{document, input, limited};
 use tally::Tally;
 
 pub(crate) fn run(args: &StreamArgs, global: &Global, console: &Console) -> anyhow::Result<Exit> {
+    limited::refuse_same([args.trace.as_path()], args.json.as_deref())?;
     if args.vindicate || args.reading.repair {
         return whole(args, global, console);
     }
@@ -52,6 +53,7 @@ fn pass(
         let (done, total) = events.progress();
         progress.update(done, total);
     }
+    stream.finish(&mut |analysis, race| tally::add(tallies, analysis, race));
     Ok(stream.events())
 }
 
@@ -72,10 +74,13 @@ fn whole(args: &StreamArgs, global: &Global, console: &Console) -> anyhow::Resul
         }
         return Ok(exit(&tallies));
     }
+    let progress = Progress::waiting("analysing", console);
     let mut stream = Stream::new(&args.analyses(), args.all);
     let trace = &loaded.trace;
     let mut sink = |analysis, race| tally::add(&mut tallies, analysis, race);
     stream.block(trace.names(), &trace.rows(), &mut sink)?;
+    stream.finish(&mut sink);
+    drop(progress);
     finish(args, &loaded, &tallies, console)?;
     Ok(exit(&tallies))
 }
@@ -85,7 +90,11 @@ fn finish(args: &StreamArgs, loaded: &Loaded, tallies: &[Tally], console: &Conso
 }
 
 fn exit(tallies: &[Tally]) -> Exit {
-    if tallies.iter().any(|tally| tally.racy_events() > 0) { Exit::No } else { Exit::Yes }
+    if tallies.iter().any(|tally| tally.racy_events() + tally.locked_pairs() > 0) {
+        Exit::No
+    } else {
+        Exit::Yes
+    }
 }
 
 fn report(
@@ -127,9 +136,16 @@ fn list(
     )?;
     for pair in tally.pairs_of_sites() {
         let (earlier, later) = (names.sites.get(pair.sites.0.0), names.sites.get(pair.sites.1.0));
-        let what = if args.all { "pair" } else { "racy event" };
+        let what = if args.all || pair.lock.is_some() { "pair" } else { "racy event" };
         let count = plural::count(pair.count, what);
-        writeln!(out, "  {earlier} and {later}: {count}, first {} with {}", pair.first.1.0, pair.first.0.0)?;
+        write!(out, "  {earlier} and {later}: {count}, first {} with {}", pair.first.1.0, pair.first.0.0)?;
+        match pair.lock {
+            Some(lock) => {
+                let lock = names.space(Space::Lock).get(lock.0);
+                writeln!(out, "; both hold {lock}, and their sections have to change places")?;
+            }
+            None => writeln!(out)?,
+        }
     }
     Ok(out.flush()?)
 }

@@ -3,6 +3,7 @@
 mod bugs;
 mod common;
 mod constructs;
+mod depend;
 mod forced;
 mod fronts;
 mod values;

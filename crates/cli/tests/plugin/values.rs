@@ -105,7 +105,7 @@ fn atomic_operations_of_every_kind_and_width() {
             format!("au(global x)=10>{inverted}"),
             format!("au(global x)={inverted}>4"),
             "au(global x)=4>9".to_owned(),
-            "ar(global x)=9".to_owned(),
+            "af(global x)=9!1".to_owned(),
             "au(global x)=9>12".to_owned(),
             "au(global x)=12>2".to_owned(),
             "ar(global x)=2".to_owned(),

@@ -24,7 +24,7 @@ fn check(name: &str, commands: &str) {
 fn help() {
     check(
         "help",
-        "--help\n predict --help\n report --help\n merge --help\n validate --help\n stats --help\n convert --help\n generate --help\n check --help\n query --help\n stream --help",
+        "--help\n predict --help\n report --help\n explain --help\n merge --help\n validate --help\n stats --help\n convert --help\n generate --help\n check --help\n query --help\n stream --help",
     );
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::common::{golden, run};
+use crate::common::{golden, run, run_with};
 
 /// The bundled example, as seen from the folder of test data.
 pub(crate) const BANK: &str = "../../../../examples/bank.std";
@@ -92,7 +92,7 @@ fn reports() {
          predict litmus:deadlock-dead-holder
          predict litmus:deadlock-three-rw
          predict predict/lost-update.std
-         predict predict/two-variables.std
+         predict predict/two-variables.std --atomicity all
          predict litmus:lost-wake-up
          predict predict/uninitialised.std --kinds order
          predict predict/freed.std --kinds uaf
@@ -204,4 +204,31 @@ fn a_document_has_the_same_findings_as_text() {
         assert_eq!(length(&json["findings"]), Some(text), "{line}");
         assert_eq!(length(&sarif["runs"][0]["results"]), Some(text), "{line}");
     }
+}
+
+/// Three writes that race with one read.
+const ONE_VARIABLE: &str = "\
+main|fork(t)|m.c:1
+main|w(x)|m.c:2
+main|w(x)|m.c:3
+main|w(x)|m.c:5
+t|r(x)|t.c:1
+";
+
+#[test]
+fn many_races_on_one_variable_are_one_report() {
+    let ran = run_with(["predict", "--kinds", "race", "-"], ONE_VARIABLE.as_bytes()).exits(1);
+    let text = ran.text();
+    assert_eq!(text.matches("WARNING: data race on x\n").count(), 1, "{text}");
+    assert!(
+        text.contains("  2 more pairs of accesses race on x:\n    m.c:3 and t.c:1: fingerprint "),
+        "{text}"
+    );
+    assert!(
+        text.contains("SUMMARY: 3 findings") && text.contains("    m.c:5 and t.c:1: fingerprint "),
+        "{text}"
+    );
+    let json = run_with(["predict", "--kinds", "race", "--json", "-", "-"], ONE_VARIABLE.as_bytes()).exits(1);
+    let document: Value = serde_json::from_str(json.text()).expect("JSON");
+    assert_eq!(document["findings"].as_array().map(Vec::len), Some(3), "documents have every pair");
 }

@@ -51,14 +51,14 @@ fn merged_shards_are_what_one_process_writes() {
     let folder = folder();
     for trace in [vec![generated(&folder)], vec![TRACE.to_owned(), BANK.to_owned()]] {
         let predict = |more: &[&str]| {
-            let limits = ["--work", "20000", "--budget", "60m"];
+            let limits = ["--work", "20000", "--budget", "60m", "--atomicity", "all"];
             run(["predict"]
                 .into_iter()
                 .chain(trace.iter().map(String::as_str))
                 .chain(limits)
                 .chain(more.iter().copied()))
         };
-        let whole = predict(&["--json", "-"]).exits(1);
+        let whole = predict(&["--strict", "--json", "-"]).exits(1);
         for count in 1..=3 {
             let mut files = Vec::new();
             // Any order will do.
@@ -67,10 +67,12 @@ fn merged_shards_are_what_one_process_writes() {
                 predict(&["--shard", &format!("{shard}/{count}"), "--json", &file, "--quiet"]);
                 files.push(file);
             }
-            let merged = run(["merge"].into_iter().chain(files.iter().map(String::as_str))).exits(1);
+            let merged =
+                run(["merge", "--strict"].into_iter().chain(files.iter().map(String::as_str))).exits(1);
             assert_eq!(without_seconds(merged.text()), without_seconds(whole.text()), "{count} shards");
             let output = path(&folder, "merged.json");
-            run(["merge", "-o", &output].into_iter().chain(files.iter().map(String::as_str))).exits(1);
+            run(["merge", "--strict", "-o", &output].into_iter().chain(files.iter().map(String::as_str)))
+                .exits(1);
             assert_eq!(fs::read_to_string(&output).expect("a file"), merged.text());
             if count > 1 {
                 let error = |files: &[String]| {
@@ -82,6 +84,21 @@ fn merged_shards_are_what_one_process_writes() {
             }
         }
     }
+}
+
+#[test]
+fn merged_shards_have_a_failed_run_once() {
+    let folder = folder();
+    let trace = path(&folder, "failed.std");
+    fs::write(&trace, "#! ended status 134\nA|w(x)|1\nB|r(x)|2\nA|w(y)|3\nB|r(y)|4\n").expect("a file");
+    let whole = run(["predict", &trace, "--json", "-"]).exits(1);
+    let files = ["1/2", "2/2"].map(|shard| {
+        let file = path(&folder, &format!("{}.json", shard.replace('/', "-")));
+        run(["predict", &trace, "--shard", shard, "--json", &file, "--quiet"]).exits(1);
+        file
+    });
+    let merged = run(["merge", &files[0], &files[1]]).exits(1);
+    assert_eq!(without_seconds(merged.text()), without_seconds(whole.text()));
 }
 
 #[test]
@@ -107,7 +124,7 @@ fn a_baseline_hides_what_it_knows() {
         "{}",
         ran.text()
     );
-    let ran = run(["predict", TRACE, "--baseline", &known]).exits(1);
+    let ran = run(["predict", TRACE, "--atomicity", "all", "--baseline", &known]).exits(0);
     assert_eq!(ran.text().matches("WARNING: ").count(), 1, "{}", ran.text());
 }
 
@@ -131,10 +148,10 @@ fn report_says_again_what_predict_said() {
     let (json, other) = (path(&folder, "f.json"), path(&folder, "other.json"));
     for trace in [BANK, TRACE, "predict/two-variables.std", "predict/freed.std", "predict/uninitialised.std"]
     {
-        let text = run(["predict", trace, "--json", &json]).exits(1);
+        let text = run(["predict", trace, "--atomicity", "all", "--strict", "--json", &json]).exits(1);
         let again = run(["report", &json]).exits(0);
         assert_eq!(again.text(), text.text());
-        let sarif = run(["predict", trace, "--sarif", "-"]).exits(1);
+        let sarif = run(["predict", trace, "--atomicity", "all", "--strict", "--sarif", "-"]).exits(1);
         assert_eq!(run(["report", &json, "--sarif", "-"]).exits(0).text(), sarif.text());
         run(["report", &json, "--json", &other]).exits(0);
         assert_eq!(fs::read(&json).expect("a file"), fs::read(&other).expect("a file"));

@@ -69,6 +69,31 @@ fn documents() {
 }
 
 #[test]
+fn races_of_source_lines() {
+    let bank = "../../../../examples/bank.std";
+    for (lines, pairs, verdicts, code) in [
+        (["bank.c:22", "bank.c:34"], "1 pair that conflicts", "1 feasible, 0 infeasible, 0 unknown", 0),
+        (["bank.c:34", "bank.c:22"], "1 pair that conflicts", "1 feasible, 0 infeasible, 0 unknown", 0),
+        (["bank.c:12", "bank.c:22"], "2 pairs that conflict", "0 feasible, 2 infeasible, 0 unknown", 1),
+        (["bank.c:32", "bank.c:22"], "0 pairs that conflict", "never touched the same variable", 1),
+    ] {
+        let ran = run(["query", bank, "--race", lines[0], lines[1]]);
+        assert!(ran.text().contains(pairs) && ran.text().contains(verdicts), "{lines:?}: {}", ran.text());
+        assert_eq!(ran.code, Some(code), "{lines:?}");
+    }
+    let ran = run(["query", bank, "--race", "bank.c:12", "bank.c:22", "--pairs", "1"]);
+    assert!(ran.text().contains("0 feasible, 1 infeasible, 1 unknown"), "{}", ran.text());
+    assert_eq!(ran.code, Some(3), "what was not looked at is not known");
+    let ran = run(["query", bank, "--race", "bank.c:12", "bank.c:99"]);
+    assert!(ran.err.contains("no access at bank.c:99") && ran.err.contains("12, 22, 32, 34"), "{}", ran.err);
+    assert_eq!(ran.code, Some(2));
+    let ran = run(["query", bank, "--race", "bank.c:22", "bank.c:34", "--json", "-"]);
+    let document: Value = serde_json::from_str(ran.text()).expect("JSON");
+    assert_eq!(document["counts"]["feasible"], 1);
+    assert_eq!(document["answers"][0]["claim"]["coenabled"], serde_json::json!([5, 10]));
+}
+
+#[test]
 fn limits() {
     check(
         "query-limits",

@@ -108,7 +108,7 @@ fn the_race_that_was_injected_is_not_seen_by_happens_before_but_by_weaker_orders
             .iter()
             .map(|analysis| analysis["racy_events"].as_u64().expect("a number"))
             .collect();
-        let [hb, shb, wcp, wdc, syncp] = counts[..] else { panic!("{counts:?}") };
+        let [hb, shb, wcp, wdc, syncp, _edc] = counts[..] else { panic!("{counts:?}") };
         assert!(shb <= hb && hb <= wcp && wcp <= wdc && shb <= syncp, "{name}: {counts:?}");
         let text = fs::read_to_string(path).expect("a trace");
         let lines: Vec<&str> =

@@ -102,6 +102,42 @@ impl Program {
     }
 }
 
+impl Program {
+    /// Records the program with these flags and variables of the environment.
+    pub(crate) fn record_with(&self, environment: &[(&str, &str)], flags: &[&str]) -> Recorded {
+        let trace = self.folder.path().join("trace.rw");
+        let ran = reweave()
+            .args(["record", "--timeout", "60s"])
+            .args(flags)
+            .arg("-o")
+            .arg(&trace)
+            .arg("--")
+            .arg(&self.path)
+            .envs(environment.iter().copied())
+            .output()
+            .expect("the command starts");
+        Recorded::new(&ran, trace)
+    }
+}
+
+/// Demands that nothing but atomicity is found in a recording, in the strictest model and the most permissive one.
+#[track_caller]
+pub(crate) fn nothing_is_found(recorded: &Recorded, what: &str) {
+    for model in ["rf", "auto"] {
+        let ran = reweave()
+            .args(["predict", "--quiet", "--kinds", "race,deadlock,uaf,order", "--model", model])
+            .arg(&recorded.trace)
+            .output()
+            .expect("the command starts");
+        let said = String::from_utf8_lossy(&ran.stdout);
+        assert!(
+            ran.status.code() == Some(0),
+            "{what}, {model}: {said}{}",
+            String::from_utf8_lossy(&ran.stderr)
+        );
+    }
+}
+
 impl Recorded {
     fn new(ran: &Output, trace: PathBuf) -> Recorded {
         Recorded {
@@ -160,7 +196,8 @@ fn check_values(lines: &[Line]) {
         let value = line.value.as_deref();
         let (read, written) = match line.op.as_str() {
             "r" | "ar" => (value, None),
-            "w" | "aw" => (None, value),
+            "w" | "aw" | "unseen" => (None, value),
+            "af" => (value.map(|value| value.split_once('!').map_or(value, |(found, _)| found)), None),
             "au" => value
                 .and_then(|value| value.split_once('>'))
                 .map_or((None, None), |(a, b)| (Some(a), Some(b))),

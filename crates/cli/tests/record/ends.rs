@@ -9,7 +9,7 @@ use crate::common::{GCC, Recorded, compile, count, reweave};
 /// Nothing of the recorder's own stays beside the trace.
 fn only_the_trace_stays(folder: &Path) {
     let left: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert!(left.iter().all(|name| !name.to_string_lossy().contains(".raw")), "{left:?}");
+    assert!(left.iter().all(|name| !name.to_string_lossy().contains(".recording")), "{left:?}");
 }
 
 #[test]
@@ -54,9 +54,9 @@ fn a_recording_that_nobody_finished_can_be_finished() {
         .unwrap();
     let raw = loop {
         let names = fs::read_dir(program.folder.path()).unwrap().map(|entry| entry.unwrap().path());
-        let raw = names.into_iter().find(|path| path.extension().is_some_and(|end| end == "raw"));
-        match raw {
-            Some(raw) if fs::metadata(&raw).unwrap().len() > 20_000 => break raw,
+        let folder = names.into_iter().find(|path| path.to_string_lossy().contains(".recording."));
+        match folder {
+            Some(raw) if fs::metadata(raw.join("raw")).is_ok_and(|about| about.len() > 20_000) => break raw,
             _ => std::thread::yield_now(),
         }
     };
@@ -85,6 +85,36 @@ fn a_deadlock_ends_the_program_and_is_said() {
     }
     let lines = recorded.events();
     assert_eq!((count(&lines, "acq"), count(&lines, "rel")), (2, 0));
+    let said = predicted(&recorded.trace);
+    for expected in ["failed by itself: it ended in a deadlock", "T1 waits for a lock; its last step was at"]
+    {
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
+/// What is said of the trace of a run that failed by itself.
+fn predicted(trace: &Path) -> String {
+    let ran = reweave().arg("predict").arg(trace).output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert_eq!(ran.status.code(), Some(1), "{said}");
+    said
+}
+
+#[test]
+fn a_run_that_failed_is_the_first_finding_of_its_trace() {
+    let program = compile(GCC, "main_exits.c", &["-O0"]);
+    let recorded = program.record(&["--seed", "7", "--policy", "pct"], &["a b"]);
+    assert_eq!(recorded.code, Some(5), "{}", recorded.err);
+    let said = predicted(&recorded.trace);
+    assert!(said.starts_with("==================\nFAILED: the run of "), "{said}");
+    for expected in [
+        "with seed 7 failed by itself: it ended with status 5",
+        "the last step was",
+        " --seed 7 --policy pct -o failed.rw -- ",
+        "'a b'",
+    ] {
+        assert!(said.contains(expected), "{said}");
+    }
 }
 
 #[test]
@@ -108,6 +138,18 @@ fn limits_stop_the_recording_and_not_the_program() {
         assert!(warned || said == "--max-size", "{}", recorded.err);
         recorded.events();
     }
+}
+
+/// The trace up to where a recording is large enough is one like any other.
+#[test]
+fn a_recording_that_is_large_enough_stops_and_says_so() {
+    let program = compile(GCC, "counts.c", &["-O1"]);
+    let recorded = program.record::<&str>(&["--max-size", "50k"], &[]);
+    assert_eq!((recorded.code, recorded.out.as_str()), (Some(0), "ok\n"), "{}", recorded.err);
+    assert!(recorded.err.contains("--max-size was reached"), "{}", recorded.err);
+    let lines = recorded.events();
+    let written = lines.iter().filter(|line| line.op == "w").count();
+    assert!((500..40_000).contains(&written), "{written}");
 }
 
 /// The first 200 threads are forked one after the other, and none has run when the recording stops.

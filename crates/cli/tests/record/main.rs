@@ -5,8 +5,16 @@
 
 mod building;
 mod common;
+mod company;
 mod ends;
 mod findings;
+mod lost;
+mod outside;
 mod primitives;
+mod reuse;
+mod safe;
+mod spins;
 mod stacks;
+mod stand_ins;
 mod time;
+mod unmade;

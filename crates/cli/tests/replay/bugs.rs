@@ -1,7 +1,7 @@
 //! Classic bugs and their fixed twins: `examples/bugs`.
 //!
 //! Each is recorded once, in a run that ends well; the bug is predicted from it and replayed. `REWEAVE_REPLAYS` says how
-//! often, 3 without. The twin is the same file compiled with `FIXED`, and nothing may be found in it. A line `// bug: kind
+//! often, 3 without. Whatever else is found in it is replayed, too, and confirmed. The twin is the same file compiled with `FIXED`, and nothing may be found in it. A line `// bug: kind
 //! pattern target` in each file says what is to be found.
 
 use std::fs;
@@ -47,9 +47,13 @@ fn check(row: &Row) {
     let program = Program::compile(file, &[]);
     let recorded = program.record(&[]);
     assert_eq!(recorded.code, Some(0), "{name}: nothing goes wrong when it is recorded: {}", recorded.err);
-    let findings = program.predict(kind);
+    let findings = program.confirm();
+    for finding in &findings {
+        assert_eq!(finding["replay"], "confirmed", "{name}: {finding}");
+    }
     let found = findings.iter().find(|finding| {
-        finding["pattern"] == **pattern
+        finding["kind"] == **kind
+            && finding["pattern"] == **pattern
             && finding["target"].as_str().is_some_and(|name| name.contains(target))
     });
     let found = found.unwrap_or_else(|| panic!("{name}: no {pattern} of {target} in {findings:?}"));

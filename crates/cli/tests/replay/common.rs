@@ -76,6 +76,16 @@ impl Program {
         document["findings"].as_array().cloned().unwrap_or_default()
     }
 
+    /// All findings of the recording, replayed.
+    #[track_caller]
+    pub(crate) fn confirm(&self) -> Vec<Value> {
+        let mut command = reweave();
+        command.args(["predict", "--quiet", "--confirm", "--json", "-"]).arg(&self.trace);
+        let found = ran(command.arg("--").arg(&self.path));
+        let document: Value = serde_json::from_str(&found.out).unwrap_or_else(|_| panic!("{}", found.err));
+        document["findings"].as_array().cloned().unwrap_or_default()
+    }
+
     /// Replays a finding with more flags.
     pub(crate) fn replay(&self, finding: &str, flags: &[&str], arguments: &[&str]) -> Ran {
         let mut command = reweave();

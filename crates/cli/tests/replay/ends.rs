@@ -116,7 +116,10 @@ fn a_bad_schedule_is_refused_with_its_line() {
     for (change, message) in [
         (good.replace("reweave schedule 1", "reweave schedule 9"), ":1: this is `reweave schedule 9`"),
         (String::new(), ":1: a schedule begins with the line"),
-        (good.replace("shows race", "shows nothing"), "it shows one of race, deadlock and sequence"),
+        (
+            good.replace("shows race", "shows nothing"),
+            "it shows one of race, deadlock, sequence, sleep and late",
+        ),
         (good.replace("run main", "run nobody"), "there is no thread `nobody` yet"),
         (good.replace("run main to", "run main until"), "is not understood here"),
         (good.replace("same a b", "same a q"), "there is no event `q`"),

@@ -3,6 +3,8 @@
 #[path = "../record/common.rs"]
 #[expect(dead_code, reason = "what compiles C is not needed here")]
 mod common;
+mod initialised;
 mod like_std;
 mod project;
 mod published;
+mod safe;

@@ -11,9 +11,12 @@ use crate::verdict::{Step, Why};
 
 impl Closure<'_, '_> {
     pub(super) fn observations(&mut self) -> Result<(), Stop> {
-        for place in 0..self.window.reads.len() {
+        for place in 0..self.window.reads.len() + self.bound.len() {
             self.meter.spend(1)?;
-            let bound = self.window.reads[place];
+            let bound = match self.window.reads.get(place) {
+                Some(&bound) => bound,
+                None => self.bound[place - self.window.reads.len()],
+            };
             let Some(read) = self.window.node(self.prepared, bound.read) else { continue };
             if let Some(write) = bound.write {
                 self.insert(write, bound.read, Why::Observes)?;
@@ -198,6 +201,17 @@ impl Closure<'_, '_> {
         Ok(())
     }
 
+    /// Those looks at one clock that have to run keep their observed order.
+    pub(super) fn looks(&mut self) -> Result<(), Stop> {
+        for place in 1..self.window.looks.len() {
+            let ((clock, look), (other, later)) = (self.window.looks[place - 1], self.window.looks[place]);
+            if clock == other {
+                self.insert(look, later, Why::Looked)?;
+            }
+        }
+        Ok(())
+    }
+
     /// A wait that nothing woke: what notifies it comes before its start or after itself.
     fn quiet_wait(&mut self, wait: EventId) -> Result<(), Stop> {
         let Op::Wait(condition) = self.prepared.trace.op(wait) else { return Ok(()) };
@@ -227,7 +241,13 @@ impl Closure<'_, '_> {
 
     pub(super) fn adjacency(&mut self) -> Result<(), Stop> {
         let pairs: Vec<(EventId, EventId)> = match self.claim {
-            Claim::CoEnabled(_) | Claim::Deadlock(_) => return Ok(()),
+            Claim::CoEnabled(_)
+            | Claim::Deadlock(_)
+            | Claim::Asleep(_)
+            | Claim::Unwritten(_)
+            | Claim::Ahead { .. } => {
+                return Ok(());
+            }
             Claim::Sequence { events, adjacent } => {
                 adjacent.iter().map(|&place| (events[place], events[place + 1])).collect()
             }

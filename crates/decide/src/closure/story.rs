@@ -24,7 +24,7 @@ impl Closure<'_, '_> {
     }
 
     /// The fewest steps from one event to another, over the edges inserted and the must order between them.
-    fn path(&mut self, from: EventId, to: EventId) -> Result<Vec<Step>, Reason> {
+    pub(super) fn path(&mut self, from: EventId, to: EventId) -> Result<Vec<Step>, Reason> {
         // The ends of inserted edges are the only places where a path turns.
         let mut stops: Vec<EventId> = self.edges.iter().flat_map(|step| [step.from, step.to]).collect();
         stops.extend([from, to]);

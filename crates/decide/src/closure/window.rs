@@ -21,14 +21,18 @@ pub(super) struct Window {
     spans: Vec<Range<u32>>,
     /// The reads that have to be clean and bind to one write or to the initial value.
     pub(super) reads: Vec<BoundRead>,
+    /// The reads that have to be clean and have a choice.
+    pub(super) choices: Vec<BoundRead>,
     /// Per variable that such a read reads and per thread, its writes in order.
     pub(super) writes: HashMap<VarId, ByThread<EventId>>,
     /// The sections entered, per lock and thread, in order.
     pub(super) sections: Vec<(LockId, ByThread<Section>)>,
-    /// The waits that nothing woke and that have to be clean.
+    /// The waits that nothing woke.
     pub(super) quiet_waits: Vec<EventId>,
     /// The waits that were woken.
     pub(super) woken_waits: Vec<EventId>,
+    /// The looks at clocks, sorted by clock and then in observed order.
+    pub(super) looks: Vec<(VarId, EventId)>,
 }
 
 /// A read that has to observe this.
@@ -62,14 +66,17 @@ impl Window {
         let mut window = Window {
             spans,
             reads: Vec::new(),
+            choices: Vec::new(),
             writes: HashMap::new(),
             sections: Vec::new(),
             quiet_waits: Vec::new(),
             woken_waits: Vec::new(),
+            looks: Vec::new(),
         };
         // Each is a pass over the events, and counted as one.
         meter.spend(events)?;
         window.find_reads(prepared, must, cone);
+        window.find_waits_and_looks(prepared, must);
         meter.spend(events)?;
         window.find_writes(prepared);
         meter.spend(events)?;
@@ -121,32 +128,41 @@ impl Window {
     fn find_reads(&mut self, prepared: &Prepared<'_>, must: &Must<'_>, cone: &Cone) {
         let mut found: Vec<EventId> = Vec::new();
         if must.model().by_dependence() {
-            self.find_needed_reads(prepared, &mut found);
+            self.find_needed_reads(prepared, must, &mut found);
         } else {
             self.find_reads_before(prepared, must, cone, &mut found);
         }
         found.sort_unstable();
         found.dedup();
         for event in found {
-            let op = prepared.trace.op(event);
-            match op {
-                Op::Wait(_) => self.quiet_waits.push(event),
-                _ => {
-                    let Some(access) = op.access() else { continue };
-                    let write = must.binding_write(event);
-                    if write.is_some() || must.binds_to_initial(event) {
-                        self.reads.push(BoundRead { read: event, variable: access.variable, write });
-                    }
-                }
+            let Some(access) = prepared.trace.op(event).access() else { continue };
+            let write = must.binding_write(event);
+            if write.is_some() || must.binds_to_initial(event) {
+                self.reads.push(BoundRead { read: event, variable: access.variable, write });
+            } else if must.values().all(access.variable).is_some() {
+                self.choices.push(BoundRead { read: event, variable: access.variable, write: None });
             }
         }
-        let woken = |&event: &EventId| prepared.links.wait(event).is_some_and(|link| link.waker.is_some());
-        let waits: Vec<EventId> = self
-            .events(prepared)
-            .filter(|&e| matches!(prepared.trace.op(e), Op::Wait(_)))
-            .filter(woken)
-            .collect();
-        self.woken_waits = waits;
+    }
+
+    /// Finds the waits and the looks.
+    fn find_waits_and_looks(&mut self, prepared: &Prepared<'_>, must: &Must<'_>) {
+        let (mut woken, mut quiet, mut looks) = (Vec::new(), Vec::new(), Vec::new());
+        for event in self.events(prepared) {
+            match prepared.trace.op(event) {
+                Op::Wait(_) => {
+                    let is_woken = prepared.links.wait(event).is_some_and(|link| link.waker.is_some());
+                    if is_woken { woken.push(event) } else { quiet.push(event) }
+                }
+                Op::Look(clock) => looks.push((clock, event)),
+                _ => {}
+            }
+        }
+        if must.model() == reweave_trace::Model::Sync {
+            quiet.clear();
+        }
+        looks.sort_unstable();
+        (self.woken_waits, self.quiet_waits, self.looks) = (woken, quiet, looks);
     }
 
     fn find_reads_before(
@@ -176,45 +192,38 @@ impl Window {
             for position in from..bound.min(self.spans[thread].end) {
                 let event = events[position as usize];
                 let kind = prepared.trace.kind(event);
-                let quiet = prepared.links.wait(event).is_some_and(|link| link.waker.is_none());
-                if kind.reads() || quiet && must.model() != reweave_trace::Model::Sync {
-                    found.push(event);
+                if !kind.reads() {
+                    continue;
                 }
-                if kind.reads()
-                    && let Some(write) = must.binding_write(event)
-                {
+                found.push(event);
+                if let Some(write) = must.binding_write(event) {
                     todo.push((prepared.trace.thread(write).index(), prepared.position(write)));
                 }
             }
             clean_up_to[thread] = from.max(bound.min(self.spans[thread].end));
         }
-        // An update runs only when it is clean itself.
-        found
-            .extend(self.events(prepared).filter(|&event| matches!(prepared.trace.op(event), Op::Update(_))));
+        found.extend(self.events(prepared).filter(|&event| must.runs_clean_only(event)));
     }
 
-    fn find_needed_reads(&self, prepared: &Prepared<'_>, found: &mut Vec<EventId>) {
+    fn find_needed_reads(&self, prepared: &Prepared<'_>, must: &Must<'_>, found: &mut Vec<EventId>) {
         let Some(table) = prepared.dependences else { return };
         for event in self.events(prepared) {
             let needed = table.needs(event).iter().copied();
             found.extend(needed.filter(|&read| self.node(prepared, read).is_some()));
-            if matches!(prepared.trace.op(event), Op::Update(_)) {
+            if must.runs_clean_only(event) {
                 found.push(event);
             }
         }
-        found.retain(|&event| {
-            let woken = prepared.links.wait(event).is_some_and(|link| link.waker.is_some());
-            !woken
-        });
     }
 
     fn find_writes(&mut self, prepared: &Prepared<'_>) {
-        for read in &self.reads {
+        for read in self.reads.iter().chain(&self.choices) {
             self.writes.entry(read.variable).or_default();
         }
         let all: Vec<EventId> = self.events(prepared).filter(|&e| prepared.trace.kind(e).writes()).collect();
         let mut fields: HashMap<VarId, Vec<VarId>> = HashMap::new();
-        let mut variables: Vec<VarId> = self.reads.iter().map(|read| read.variable).collect();
+        let mut variables: Vec<VarId> =
+            self.reads.iter().chain(&self.choices).map(|read| read.variable).collect();
         variables.sort_unstable();
         variables.dedup();
         for variable in variables {

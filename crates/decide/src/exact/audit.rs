@@ -4,12 +4,19 @@
 //! false in the solver's present assignment; so every round of search and audit excludes at least one assignment,
 //! and the rounds come to an end. A schedule that breaks nothing is a witness.
 
+mod calls;
+mod memory;
+
+use std::ops::Range;
+
 use hashbrown::{HashMap, HashSet};
 use reweave_trace::{ConditionId, Dependences, EventId, Kind, LockId, Model, Op, ThreadId, VarId};
 
+use super::Goal;
 use super::encode::{Encoding, Point, Term};
-use super::solver::Solver;
+use super::solver::{Lit, Solver};
 use crate::Limits;
+use crate::asked::spoilers;
 use crate::prepare::Section;
 use crate::verdict::Demand;
 
@@ -18,38 +25,65 @@ const LOOK: usize = 1 << 8;
 
 /// The state of a schedule that is being audited.
 pub(super) struct Audit<'a, 'p, S> {
-    code: &'a mut Encoding<'p, S>,
+    pub(super) code: &'a mut Encoding<'p, S>,
     prefix: u32,
     time: u32,
     /// Whether a rule was broken.
-    broken: bool,
-    threads: Vec<ThreadAudit>,
+    pub(super) broken: bool,
+    pub(super) threads: Vec<ThreadAudit>,
     /// The last write after the prefix, per variable and per object, and when it ran.
     writes: HashMap<VarId, (u32, EventId)>,
     lifetimes: HashMap<VarId, (u32, EventId)>,
-    /// The unclean reads behind each tainted write.
-    taints: HashMap<EventId, Vec<EventId>>,
+    /// What is behind each tainted write.
+    taints: HashMap<EventId, Taint>,
     unclean: HashSet<EventId>,
-    open: HashMap<LockId, Vec<Section>>,
+    pub(super) open: HashMap<LockId, Vec<Section>>,
     notified: HashMap<EventId, u32>,
     notifications: HashMap<ConditionId, Vec<(u32, EventId)>>,
+    /// The latest look, in observed order, at each clock.
+    looks: HashMap<VarId, EventId>,
+    /// The call that goes ahead of others.
+    ahead: Option<EventId>,
+}
+
+/// The unclean reads behind a write.
+enum Taint {
+    /// Those of its thread at these places of the list: a copy for each write would take memory by the square of the
+    /// schedule.
+    Thread(ThreadId, Range<usize>),
+    /// Those that feed it.
+    Reads(Vec<EventId>),
 }
 
 #[derive(Clone, Default)]
-struct ThreadAudit {
-    ran: u32,
-    last_step: u32,
+pub(super) struct ThreadAudit {
+    pub(super) ran: u32,
+    pub(super) last_step: u32,
+    /// The reads that observed something new.
     unclean: Vec<EventId>,
+    /// How many of them were complained about: they would only be complained about again by each later event.
+    told: usize,
+}
+
+impl ThreadAudit {
+    /// The unclean reads that nothing has complained about.
+    fn open(&self) -> &[EventId] {
+        &self.unclean[self.told..]
+    }
 }
 
 impl<'a, 'p, S: Solver> Audit<'a, 'p, S> {
-    pub(super) fn new(code: &'a mut Encoding<'p, S>, prefix: u32) -> Audit<'a, 'p, S> {
-        let prepared = code.prepared;
+    pub(super) fn new(
+        code: &'a mut Encoding<'p, S>,
+        prefix: u32,
+        ahead: Option<EventId>,
+    ) -> Audit<'a, 'p, S> {
+        let (prepared, model) = (code.prepared, code.model);
         let threads = (0..prepared.order.threads())
             .map(|thread| {
                 let events = prepared.order.of(ThreadId::from_index(thread));
                 let ran = events.partition_point(|event| event.0 < prefix) as u32;
-                ThreadAudit { ran, last_step: 0, unclean: Vec::new() }
+                ThreadAudit { ran, ..ThreadAudit::default() }
             })
             .collect();
         let mut open: HashMap<LockId, Vec<Section>> = HashMap::new();
@@ -69,20 +103,33 @@ impl<'a, 'p, S: Solver> Audit<'a, 'p, S> {
             open,
             notified: HashMap::new(),
             notifications: HashMap::new(),
+            looks: HashMap::new(),
+            ahead: ahead.filter(|_| model != Model::Sync),
         }
     }
 
     /// Runs the schedule after the prefix, then looks at the events that should be next; says whether all is well, or nothing
     /// where it was stopped on the way.
-    pub(super) fn run(mut self, schedule: &[EventId], next: &[EventId], limits: &Limits) -> Option<bool> {
+    pub(super) fn run(mut self, schedule: &[EventId], goal: &Goal, limits: &Limits) -> Option<bool> {
         for events in schedule.chunks(LOOK) {
             if limits.stopped() {
                 return None;
             }
-            events.iter().for_each(|&event| self.step(event));
+            for &event in events {
+                if let Some((_, literal)) = goal.unwritten.filter(|&(read, _)| read == event) {
+                    self.finds_nothing_written(event, literal);
+                }
+                self.step(event);
+            }
         }
-        for &event in next {
+        for &event in &goal.next {
             self.conditions(Point::Next(event));
+        }
+        for &wait in &goal.asleep {
+            self.broken |= !self.sleeps(wait);
+        }
+        if let Some(rest) = goal.rest {
+            self.rest(rest);
         }
         Some(!self.broken)
     }
@@ -91,6 +138,7 @@ impl<'a, 'p, S: Solver> Audit<'a, 'p, S> {
         self.time += 1;
         let thread = self.code.prepared.trace.thread(event);
         self.conditions(Point::Run(event));
+        self.goes_on_after_ahead(event);
         self.effects(event, thread);
         let state = &mut self.threads[thread.index()];
         state.ran += 1;
@@ -106,44 +154,102 @@ impl<'a, 'p, S: Solver> Audit<'a, 'p, S> {
         match op {
             Op::Busy(lock) => self.attempt_fails(point, thread, lock),
             Op::Join(child) => self.has_ended(point, child),
-            Op::Wait(_) => self.is_woken(point, thread),
-            Op::Update(_) if !self.is_clean(event) => {
-                if self.code.must_be_clean(point) {
-                    self.explain_unclean(point);
-                } else {
-                    let clean = self.code.clean(point);
-                    self.require(point, clean.into(), Demand::Needs { event, read: event });
+            Op::Wait(condition) => {
+                self.is_woken(point, thread);
+                self.is_not_notified(point, thread, condition);
+            }
+            Op::Update(_) if !self.is_clean(event) => self.should_observe(point, false),
+            Op::FailedAttempt(_) if !self.is_clean(event) => {
+                let failing = self.code.prepared.can_fail_otherwise(self.code.model, event);
+                if !(failing && self.would_fail(event)) {
+                    self.should_observe(point, failing);
                 }
             }
+            Op::Look(clock) => self.is_latest_look(point, clock),
+            Op::Unseen(_) => {
+                let before: Vec<EventId> = self.code.prepared.last_before(event).collect();
+                for earlier in before {
+                    self.comes_after(point, earlier, Demand::Unseen { write: event, earlier });
+                }
+            }
+            Op::Call(_) if self.code.model != Model::Sync => self.follows_calls(point),
             _ => {}
         }
+    }
+
+    /// Wherever the event of `point` happens, `earlier` came before it in the trace and in every schedule.
+    fn comes_after(&mut self, point: Point, earlier: EventId, demand: Demand) {
+        let (event, trace) = (point.event(), self.code.prepared.trace);
+        if self.has_run(earlier) {
+            return;
+        }
+        if trace.thread(earlier) != trace.thread(event) {
+            self.code.always_before(earlier, event);
+        }
+        let runs = self.code.runs(earlier);
+        self.require(point, runs.into(), demand);
+    }
+
+    fn is_latest_look(&mut self, point: Point, clock: VarId) {
+        let look = point.event();
+        let Some(&later) = self.looks.get(&clock).filter(|&&later| later > look) else { return };
+        self.broken = true;
+        let (happens, runs) = (self.code.happens(point), self.code.runs(later));
+        let before = self.code.before(point, Point::Run(later));
+        self.code.rule(&[(!happens).into(), (!runs).into(), before], Demand::Looked { look, later });
     }
 
     fn effects(&mut self, event: EventId, thread: ThreadId) {
         let trace = self.code.prepared.trace;
         let op = trace.op(event);
         match op {
-            Op::Read(_) | Op::AtomicRead(_) if !self.is_clean(event) => self.observed_new(event, thread),
+            Op::Read(_) | Op::AtomicRead(_) | Op::FailedAttempt(_) if !self.is_clean(event) => {
+                self.observed_new(event, thread);
+            }
+            Op::Look(clock) => {
+                let latest = self.looks.entry(clock).or_insert(event);
+                *latest = event.max(*latest);
+            }
             Op::Acquire(lock) | Op::TryAcquire(lock) | Op::SharedAcquire(lock) => self.enter(event, lock),
             Op::Release(lock) | Op::SharedRelease(lock) => self.leave(event, lock),
-            Op::Wait(condition) => self.wait(event, thread, condition),
             Op::Notify(condition) | Op::NotifyAll(condition) => {
                 self.notified.insert(event, self.time);
                 self.notifications.entry(condition).or_default().push((self.time, event));
             }
             _ => {}
         }
-        let Some(access) = op.access().filter(|access| access.writes) else { return };
-        let writes = if access.lifetime { &mut self.lifetimes } else { &mut self.writes };
-        writes.insert(access.variable, (self.time, event));
-        let behind: Vec<EventId> = match self.dependences() {
-            Some(table) => {
-                table.feeds(event).iter().copied().filter(|read| self.unclean.contains(read)).collect()
+        match op.access().filter(|access| access.writes) {
+            Some(access) => {
+                let writes = if access.lifetime { &mut self.lifetimes } else { &mut self.writes };
+                writes.insert(access.variable, (self.time, event));
             }
-            None => self.threads[thread.index()].unclean.clone(),
+            None => return,
+        }
+        let taint = match self.dependences() {
+            Some(table) => {
+                let feeds = table.feeds(event).iter().copied();
+                let behind: Vec<EventId> = feeds.filter(|read| self.unclean.contains(read)).collect();
+                (!behind.is_empty()).then_some(Taint::Reads(behind))
+            }
+            None => {
+                let state = &self.threads[thread.index()];
+                let open = state.told..state.unclean.len();
+                (!open.is_empty()).then_some(Taint::Thread(thread, open))
+            }
         };
-        if !behind.is_empty() {
-            self.taints.insert(event, behind);
+        if let Some(taint) = taint {
+            self.taints.insert(event, taint);
+        }
+    }
+
+    /// The unclean reads behind a write.
+    fn behind(&self, write: EventId) -> Vec<EventId> {
+        match self.taints.get(&write) {
+            Some(Taint::Thread(thread, range)) => {
+                self.threads[thread.index()].unclean[range.clone()].to_vec()
+            }
+            Some(Taint::Reads(reads)) => reads.clone(),
+            None => Vec::new(),
         }
     }
 
@@ -159,14 +265,11 @@ impl<'a, 'p, S: Solver> Audit<'a, 'p, S> {
 
     fn model_permits(&mut self, point: Point, thread: ThreadId, op: Op) {
         let event = point.event();
-        let reads: Vec<EventId> = match self.dependences() {
-            Some(table) => {
-                table.needs(event).iter().copied().filter(|read| self.unclean.contains(read)).collect()
-            }
-            // Once complained about, they would only be complained about again by each later event.
-            None if self.code.restricts(op) => std::mem::take(&mut self.threads[thread.index()].unclean),
-            None => Vec::new(),
-        };
+        let reads = self.unclean_for(event);
+        if self.dependences().is_none() && self.code.restricts(op) {
+            let state = &mut self.threads[thread.index()];
+            state.told = state.unclean.len();
+        }
         for read in reads {
             let clean = self.code.clean(Point::Run(read));
             self.require(point, clean.into(), Demand::Needs { event, read });
@@ -186,26 +289,61 @@ impl<'a, 'p, S: Solver> Audit<'a, 'p, S> {
             self.require(point, runs.into(), Demand::Join { join, last });
             return;
         }
-        let reads: Vec<EventId> = match self.dependences() {
-            Some(table) => {
-                table.end_needs(child).iter().copied().filter(|read| self.unclean.contains(read)).collect()
-            }
-            None => self.threads[child.index()].unclean.clone(),
-        };
-        for read in reads {
+        for read in self.unclean_at_end(child) {
             let clean = self.code.clean(Point::Run(read));
             self.require(point, clean.into(), Demand::Needs { event: join, read });
         }
     }
 
-    fn has_run(&self, event: EventId) -> bool {
+    /// The unclean reads that the end of a thread depends on.
+    pub(super) fn unclean_at_end(&self, thread: ThreadId) -> Vec<EventId> {
+        match self.dependences() {
+            Some(table) => {
+                table.end_needs(thread).iter().copied().filter(|read| self.unclean.contains(read)).collect()
+            }
+            None => self.threads[thread.index()].open().to_vec(),
+        }
+    }
+
+    /// The unclean reads that keep an event from running.
+    pub(super) fn unclean_for(&self, event: EventId) -> Vec<EventId> {
+        let trace = self.code.prepared.trace;
+        match self.dependences() {
+            Some(table) => {
+                // A call runs with the arguments that it had, or not at all.
+                let feeds = if trace.kind(event) == Kind::Call { table.feeds(event) } else { &[] };
+                let reads = table.needs(event).iter().chain(feeds).copied();
+                reads.filter(|read| self.unclean.contains(read)).collect()
+            }
+            None if self.code.restricts(trace.op(event)) => {
+                self.threads[trace.thread(event).index()].open().to_vec()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// The read, which comes now, should find nothing written.
+    fn finds_nothing_written(&mut self, read: EventId, literal: Lit) {
+        let writes: Vec<EventId> =
+            spoilers(self.code.prepared, read).filter(|&write| self.has_run(write)).collect();
+        for other in writes {
+            self.broken = true;
+            let runs = self.code.runs(other);
+            let later = self.code.before(Point::Run(read), Point::Run(other));
+            let demand = Demand::NotBetween { read, write: None, other };
+            self.code.rule(&[(!literal).into(), (!runs).into(), later], demand);
+        }
+    }
+
+    pub(super) fn has_run(&self, event: EventId) -> bool {
         let prepared = self.code.prepared;
         prepared.position(event) < self.threads[prepared.trace.thread(event).index()].ran
     }
 
     fn attempt_fails(&mut self, point: Point, thread: ThreadId, lock: LockId) {
-        let held =
-            self.open.get(&lock).is_some_and(|open| open.iter().any(|section| section.thread != thread));
+        let exclusively = self.code.prepared.links.failed_exclusively(point.event());
+        let makes_it_fail = |section: &Section| section.thread != thread && !(exclusively && section.shared);
+        let held = self.open.get(&lock).is_some_and(|open| open.iter().any(makes_it_fail));
         if !held {
             self.broken = true;
             self.code.attempt_fails(point, lock);
@@ -256,8 +394,9 @@ impl<'a, 'p, S: Solver> Audit<'a, 'p, S> {
         self.require(point, after, demand);
     }
 
-    /// A wait that nothing woke in the trace is as a read: it must not see a notification since its start.
-    fn wait(&mut self, wait: EventId, thread: ThreadId, condition: ConditionId) {
+    /// A wait that nothing woke in the trace must not see a notification since its start: it would be woken.
+    fn is_not_notified(&mut self, point: Point, thread: ThreadId, condition: ConditionId) {
+        let wait = point.event();
         let prepared = self.code.prepared;
         let Some(link) = prepared.links.wait(wait).filter(|link| link.waker.is_none()).copied() else {
             return;
@@ -266,108 +405,31 @@ impl<'a, 'p, S: Solver> Audit<'a, 'p, S> {
             return;
         }
         let started = self.threads[thread.index()].last_step;
+        let seen = self.notifications_since(condition, link.start, started);
+        for notification in seen {
+            self.broken = true;
+            let (happens, runs) = (self.code.happens(point), self.code.runs(notification));
+            let early = self.code.before(Point::Run(notification), Point::Run(link.start));
+            let late = self.code.before(point, Point::Run(notification));
+            let demand = Demand::NotNotified { wait, notification };
+            self.code.rule(&[(!happens).into(), (!runs).into(), early, late], demand);
+        }
+    }
+
+    /// The notifications since a wait started, at this event and time.
+    pub(super) fn notifications_since(
+        &self,
+        condition: ConditionId,
+        start: EventId,
+        started: u32,
+    ) -> Vec<EventId> {
         let after_prefix = self.notifications.get(&condition).into_iter().flatten();
         let mut seen: Vec<EventId> =
             after_prefix.filter(|&&(time, _)| time > started).map(|&(_, event)| event).collect();
-        if link.start.0 < self.prefix {
-            seen.extend(prepared.notifications_between(condition, link.start, EventId(self.prefix)));
+        if start.0 < self.prefix {
+            let end = EventId(self.prefix);
+            seen.extend(self.code.prepared.notifications_between(condition, start, end));
         }
-        if seen.is_empty() {
-            return;
-        }
-        if !self.code.must_be_clean(Point::Run(wait)) {
-            self.threads[thread.index()].unclean.push(wait);
-            self.unclean.insert(wait);
-            return;
-        }
-        let clean = self.code.clean(Point::Run(wait));
-        for notification in seen {
-            self.broken = true;
-            let runs = self.code.runs(notification);
-            let early = self.code.before(Point::Run(notification), Point::Run(link.start));
-            let late = self.code.before(Point::Run(wait), Point::Run(notification));
-            let demand = Demand::NotNotified { wait, notification };
-            self.code.rule(&[(!clean).into(), (!runs).into(), early, late], demand);
-        }
-    }
-
-    /// What a read of the variable of `event` would observe now.
-    fn seen_by(&self, event: EventId) -> Option<EventId> {
-        let prepared = self.code.prepared;
-        let variable = prepared.trace.op(event).access()?.variable;
-        let own = self.writes.get(&variable).copied();
-        let around = prepared.trace.objects().around(variable);
-        let lifetimes = around.filter_map(|object| self.lifetimes.get(&object).copied());
-        match lifetimes.chain(own).max() {
-            Some((_, write)) => Some(write),
-            None => prepared.last_write_before(variable, EventId(self.prefix)),
-        }
-    }
-
-    /// Whether a read in the place of `event` would be clean now.
-    fn is_clean(&self, event: EventId) -> bool {
-        let prepared = self.code.prepared;
-        if self.code.model == Model::Sync {
-            return true;
-        }
-        let seen = self.seen_by(event);
-        if seen.is_some_and(|write| self.taints.contains_key(&write)) {
-            return false;
-        }
-        if seen == prepared.links.observed(event) {
-            return true;
-        }
-        let value = match seen {
-            Some(write) => prepared.trace.values(write).written,
-            None => {
-                let access = prepared.trace.op(event).access();
-                access.and_then(|access| prepared.links.initial_value(access.variable))
-            }
-        };
-        self.code.model.by_value() && value.is_some() && value == prepared.trace.values(event).read
-    }
-
-    fn observed_new(&mut self, read: EventId, thread: ThreadId) {
-        if self.code.must_be_clean(Point::Run(read)) {
-            self.explain_unclean(Point::Run(read));
-        } else {
-            self.threads[thread.index()].unclean.push(read);
-            self.unclean.insert(read);
-        }
-    }
-
-    /// The read at `point` should be clean and is not: adds the rules that keep it from what it sees now.
-    fn explain_unclean(&mut self, point: Point) {
-        self.broken = true;
-        let read = point.event();
-        debug_assert_ne!(self.code.prepared.trace.kind(read), Kind::Wait);
-        let seen = self.seen_by(read);
-        let chosen = self.code.chosen_writes(point);
-        if chosen.is_empty() {
-            self.code.offer_more(point);
-        }
-        for (write, observes) in chosen {
-            match seen {
-                Some(seen) if Some(seen) == write => {
-                    for by in self.taints.get(&seen).cloned().unwrap_or_default() {
-                        let clean = self.code.clean(Point::Run(by));
-                        let demand = Demand::Untainted { read, write: seen, by };
-                        self.code.rule(&[(!observes).into(), clean.into()], demand);
-                    }
-                }
-                Some(other) => {
-                    let runs = self.code.runs(other);
-                    let earlier = match write {
-                        Some(write) => self.code.before(Point::Run(other), Point::Run(write)),
-                        None => Term::False,
-                    };
-                    let later = self.code.before(point, Point::Run(other));
-                    let demand = Demand::NotBetween { read, write, other };
-                    self.code.rule(&[(!observes).into(), (!runs).into(), earlier, later], demand);
-                }
-                // The initial value cannot be seen once the chosen write has run.
-                None => {}
-            }
-        }
+        seen
     }
 }

@@ -4,10 +4,11 @@
 //! | --- | --- |
 //! | *runs* e | the schedule has event e, and so all before it in its thread |
 //! | *before* a b | a comes before b in the schedule: an edge of the solver's graph |
-//! | *clean* r | the read r is clean |
+//! | *clean* r | the read r is clean; or, a failed attempt, observes what lets it run |
 //! | *observes* r w | r observes w (in the value models, one of several that would do) |
 //! | *otherwise* r | r observes something that has no such literal yet: see [`observe`](super::observe) |
 //! | *next* c | after the schedule, c may run |
+//! | *stuck* c | after the schedule, c is next in its thread, which cannot go on: see [`rest`](super::rest) |
 //!
 //! Every clause has a negated literal other than an edge, so that the empty schedule satisfies them all: clauses
 //! say what follows, and only the assumptions of a query ask for something. They hold for every query on the trace,
@@ -19,6 +20,7 @@ use hashbrown::{HashMap, HashSet};
 use reweave_trace::{EventId, LockId, Model, Op, ThreadId};
 
 use super::observe::Offer;
+use super::rest::Halts;
 use super::solver::{Lit, Solver};
 use crate::prepare::{Prepared, Section};
 use crate::verdict::Demand;
@@ -28,13 +30,28 @@ use crate::verdict::Demand;
 pub(super) enum Point {
     Run(EventId),
     Next(EventId),
+    /// At the end, where its thread is stuck.
+    Stuck(EventId),
 }
 
 impl Point {
     pub(super) fn event(self) -> EventId {
         match self {
-            Point::Run(event) | Point::Next(event) => event,
+            Point::Run(event) | Point::Next(event) | Point::Stuck(event) => event,
         }
+    }
+}
+
+/// What a read, at a point, should observe: what makes it clean or, `failing`, what lets a failed attempt run.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Wish {
+    pub(super) point: Point,
+    pub(super) failing: bool,
+}
+
+impl From<Point> for Wish {
+    fn from(point: Point) -> Wish {
+        Wish { point, failing: false }
     }
 }
 
@@ -74,9 +91,12 @@ pub(super) struct Encoding<'p, S> {
     /// Edges between threads that are always there: forks and joins.
     pub(super) permanent: Vec<(EventId, EventId)>,
     always: HashSet<(EventId, EventId)>,
-    pub(super) cleans: HashMap<Point, Lit>,
-    pub(super) offers: HashMap<Point, Offer>,
+    pub(super) cleans: HashMap<Wish, Lit>,
+    pub(super) offers: HashMap<Wish, Offer>,
     nexts: HashMap<EventId, Lit>,
+    pub(super) stucks: HashMap<EventId, Lit>,
+    /// Per thread, that it is stuck, and where it may be.
+    pub(super) halts: HashMap<ThreadId, (Lit, Halts)>,
     /// What holds by construction: program order.
     pub(super) structure: Vec<Vec<Lit>>,
     pub(super) rules: Vec<Rule>,
@@ -99,6 +119,8 @@ impl<'p, S: Solver> Encoding<'p, S> {
             cleans: HashMap::new(),
             offers: HashMap::new(),
             nexts: HashMap::new(),
+            stucks: HashMap::new(),
+            halts: HashMap::new(),
             structure: Vec::new(),
             rules: Vec::new(),
             known: HashSet::new(),
@@ -187,8 +209,8 @@ impl<'p, S: Solver> Encoding<'p, S> {
     /// Whether `a` comes before `b`, given that both are there.
     pub(super) fn before(&mut self, a: Point, b: Point) -> Term {
         match (a, b) {
-            (Point::Next(_), _) => Term::False,
-            (Point::Run(_), Point::Next(_)) => Term::True,
+            (Point::Next(_) | Point::Stuck(_), _) => Term::False,
+            (Point::Run(_), Point::Next(_) | Point::Stuck(_)) => Term::True,
             (Point::Run(a), Point::Run(b))
                 if self.prepared.trace.thread(a) == self.prepared.trace.thread(b) =>
             {
@@ -249,6 +271,7 @@ impl<'p, S: Solver> Encoding<'p, S> {
         match point {
             Point::Run(event) => self.runs(event),
             Point::Next(event) => self.next(event),
+            Point::Stuck(event) => self.stuck(event),
         }
     }
 
@@ -259,17 +282,22 @@ impl<'p, S: Solver> Encoding<'p, S> {
         }
         let literal = self.solver.variable(false);
         self.nexts.insert(event, literal);
+        self.stands(literal, event, Demand::AskedNext(event));
+        literal
+    }
+
+    /// Where `literal` holds, `event` is next in its thread when the schedule ends.
+    pub(super) fn stands(&mut self, literal: Lit, event: EventId, demand: Demand) {
         let runs = self.runs(event);
-        self.rule(&[(!literal).into(), (!runs).into()], Demand::AskedNext(event));
+        self.rule(&[(!literal).into(), (!runs).into()], demand);
         let thread = self.prepared.trace.thread(event);
         if let Some(previous) = self.prepared.previous(event) {
             let runs = self.runs(previous);
-            self.rule(&[(!literal).into(), runs.into()], Demand::AskedNext(event));
+            self.rule(&[(!literal).into(), runs.into()], demand);
         } else if let Some(fork) = self.prepared.links.fork(thread) {
             let runs = self.runs(fork);
             self.rule(&[(!literal).into(), runs.into()], Demand::Fork { event, fork });
         }
-        literal
     }
 
     /// Two sections that exclude each other: if both are entered, one is left before the other is entered.
@@ -295,8 +323,9 @@ impl<'p, S: Solver> Encoding<'p, S> {
         let demand = Demand::Busy { attempt };
         let thread = self.prepared.trace.thread(attempt);
         let mut clause = vec![Term::Lit(!self.happens(point))];
-        let others: Vec<Section> =
-            self.prepared.sections(lock).filter(|section| section.thread != thread).collect();
+        let exclusively = self.prepared.links.failed_exclusively(attempt);
+        let makes_it_fail = |section: &Section| section.thread != thread && !(exclusively && section.shared);
+        let others: Vec<Section> = self.prepared.sections(lock).filter(makes_it_fail).collect();
         for section in others {
             let held = self.held_at(&section, point, demand);
             clause.push(held.into());

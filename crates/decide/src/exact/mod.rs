@@ -22,6 +22,7 @@ mod encode;
 mod explain;
 mod linear;
 mod observe;
+mod rest;
 mod solver;
 
 use reweave_trace::{EventId, Kind, Model, Op, ThreadId};
@@ -32,6 +33,7 @@ use encode::{Encoding, Point, Term};
 use linear::{Demands, linearise};
 use solver::{DefaultSolver, Lit, Outcome, Solver};
 
+use crate::asked;
 use crate::prepare::{Prepared, Section};
 use crate::verdict::Demand;
 use crate::{Limits, Reason};
@@ -65,12 +67,20 @@ enum Round {
 pub(crate) struct Exact<'p> {
     code: Encoding<'p, DefaultSolver>,
     audited: u64,
+    /// The call that goes ahead in what was learnt so far.
+    ahead: Option<EventId>,
 }
 
 /// A query in the terms of the encoding.
 pub(crate) struct Goal {
     assumptions: Vec<(Lit, Demand)>,
     next: Vec<EventId>,
+    /// Waits that are to sleep in the end.
+    asleep: Vec<EventId>,
+    /// That nobody can go on in the end.
+    rest: Option<Lit>,
+    /// A read that is to find what nobody wrote.
+    unwritten: Option<(EventId, Lit)>,
     /// Pairs with nothing in between, and the literal that asks for it.
     adjacent: Vec<(EventId, EventId, Lit)>,
     /// The event observed first of those that the query names.
@@ -79,7 +89,7 @@ pub(crate) struct Goal {
 
 impl<'p> Exact<'p> {
     pub(crate) fn new(prepared: &'p Prepared<'p>, model: Model) -> Exact<'p> {
-        Exact { code: Encoding::new(prepared, model, DefaultSolver::new()), audited: 0 }
+        Exact { code: Encoding::new(prepared, model, DefaultSolver::new()), audited: 0, ahead: None }
     }
 
     /// Searches for a schedule that shows what `goal` asks for, among those that run the trace as observed up to
@@ -101,7 +111,7 @@ impl<'p> Exact<'p> {
         Limits { work: limits.work.map(|work| work.saturating_add(self.work())), stop: limits.stop.clone() }
     }
 
-    fn work(&self) -> u64 {
+    pub(crate) fn work(&self) -> u64 {
         self.audited + self.code.solver.work()
     }
 
@@ -168,8 +178,8 @@ impl<'p> Exact<'p> {
         let demands = Demands { prefix, cuts: &cuts, edges: &edges, adjacent: &pairs };
         let schedule = linearise(self.code.prepared, &demands);
         self.audited += schedule.len() as u64 + 1;
-        let audit = Audit::new(&mut self.code, prefix);
-        let Some(runs) = audit.run(&schedule, &goal.next, limits) else { return Round::Stopped };
+        let audit = Audit::new(&mut self.code, prefix, self.ahead);
+        let Some(runs) = audit.run(&schedule, goal, limits) else { return Round::Stopped };
         let together = self.audit_adjacent(goal, &schedule);
         if runs && together { Round::Schedule(schedule) } else { Round::Broken }
     }
@@ -203,18 +213,31 @@ impl<'p> Exact<'p> {
 
     /// What `claim` asks for.
     pub(crate) fn goal(&mut self, claim: &Claim) -> Goal {
+        if claim.ahead() != self.ahead {
+            // What holds where calls keep their order does not hold where one goes ahead, and the other way round.
+            self.audited += self.code.solver.work();
+            self.code = Encoding::new(self.code.prepared, self.code.model, DefaultSolver::new());
+            self.ahead = claim.ahead();
+        }
         let mut goal = Goal {
             assumptions: Vec::new(),
             next: Vec::new(),
+            asleep: Vec::new(),
+            rest: None,
+            unwritten: None,
             adjacent: Vec::new(),
-            earliest: EventId(u32::MAX),
+            earliest: asked::earliest(self.code.prepared, claim).unwrap_or(EventId(u32::MAX)),
         };
         match claim {
             Claim::CoEnabled(events) => self.ask_next(&mut goal, events),
             Claim::Deadlock(acquires) => {
-                self.ask_next(&mut goal, acquires);
-                if let [acquire] = acquires[..] {
-                    self.ask_dead_holder(&mut goal, acquire);
+                let trace = self.code.prepared.trace;
+                let (waits, acquires): (Vec<EventId>, Vec<EventId>) =
+                    acquires.iter().partition(|&&event| trace.kind(event) == Kind::Wait);
+                self.ask_next(&mut goal, &acquires);
+                self.ask_asleep(&mut goal, &waits, false);
+                if let ([acquire], []) = (&acquires[..], &waits[..]) {
+                    self.ask_dead_holder(&mut goal, *acquire);
                 }
             }
             Claim::Sequence { events, adjacent } => {
@@ -225,6 +248,17 @@ impl<'p> Exact<'p> {
                 self.ask_before(&mut goal, &pairs, adjacent);
             }
             Claim::Before { pairs, adjacent } => self.ask_before(&mut goal, pairs, adjacent),
+            Claim::Asleep(wait) => self.ask_asleep(&mut goal, &[*wait], true),
+            Claim::Ahead { first, then } => {
+                self.ask_run(&mut goal, *first);
+                self.ask_next(&mut goal, &[*then]);
+            }
+            Claim::Unwritten(read) => {
+                self.ask_run(&mut goal, *read);
+                let literal = self.code.fresh();
+                goal.assumptions.push((literal, Demand::Asked(*read)));
+                goal.unwritten = Some((*read, literal));
+            }
         }
         goal
     }
@@ -235,6 +269,28 @@ impl<'p> Exact<'p> {
             goal.assumptions.push((next, Demand::AskedNext(event)));
             goal.next.push(event);
             goal.earliest = goal.earliest.min(event);
+        }
+    }
+
+    /// The waits sleep for ever: what woke them came before they had started, or did not come.
+    fn ask_asleep(&mut self, goal: &mut Goal, waits: &[EventId], too_early: bool) {
+        for &wait in waits {
+            let Some(link) = self.code.prepared.links.wait(wait).copied() else { continue };
+            let Some(waker) = link.waker else { continue };
+            let stuck = self.code.stuck(wait);
+            goal.assumptions.push((stuck, Demand::AskedNext(wait)));
+            goal.asleep.push(wait);
+            if too_early {
+                self.ask_before(goal, &[(waker, link.start)], &[]);
+            } else {
+                let runs = self.code.runs(waker);
+                goal.assumptions.push((!runs, Demand::AtRest(waker)));
+            }
+        }
+        if let Some(&wait) = waits.first() {
+            let rest = self.code.fresh();
+            goal.assumptions.push((rest, Demand::AtRest(wait)));
+            goal.rest = Some(rest);
         }
     }
 

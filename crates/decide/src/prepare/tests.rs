@@ -26,7 +26,7 @@ fn equal_writes_are_all_there_are_and_the_nearest_come_first() {
             let initial = prepared.links.initial_value(access.variable);
             let from_start = observed.is_some() && value.is_some() && initial == value;
             let expected: Vec<_> = expected.into_iter().map(Some).chain(from_start.then_some(None)).collect();
-            let mut others = prepared.equal_writes(read);
+            let mut others = prepared.equal_writes(read, false);
             let found: Vec<_> = std::iter::from_fn(|| others.next(&prepared)).collect();
             assert_eq!(found, expected, "the read {} of seed {seed}", read.0);
             several += usize::from(found.len() > 2);

@@ -78,6 +78,6 @@ impl<'a> Steps<'a> {
     }
 }
 
-fn has_regions(trace: &Trace) -> bool {
+pub(super) fn has_regions(trace: &Trace) -> bool {
     trace.ids().any(|id| matches!(trace.kind(id), Kind::Enter | Kind::Exit))
 }

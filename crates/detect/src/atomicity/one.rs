@@ -8,6 +8,7 @@
 //! and everything is kept.
 
 use hashbrown::{HashMap, HashSet};
+use reweave_decide::Section;
 use reweave_trace::{EventId, SiteId, ThreadId};
 
 use super::local::Steps;
@@ -79,7 +80,12 @@ impl OneVariable {
             if steps.is_meant(thread, i.event) || steps.is_near(i.event, now) {
                 let held = steps.held_since(thread, i.event, locksets);
                 let halves = |pattern: &[u8]| is(i.kinds, pattern[0]) && is(touch.kinds, pattern[2]);
+                let sections = search.sections([&i, &touch], locksets);
                 for &pattern in search.one.iter().filter(|pattern| halves(pattern.as_bytes())) {
+                    if !search.is_local(pattern, [&i, &touch], &sections) {
+                        groups.refuse(Pattern::OneVariable(pattern), [i.event, touch.event]);
+                        continue;
+                    }
                     self.local_pair(search, (pattern, [i, touch]), held, locksets, groups);
                 }
             }
@@ -123,7 +129,7 @@ impl OneVariable {
                 let mut enough = false;
                 if locksets.compatible(class.key.held, j.locks) {
                     for &[i, k] in class.instances.iter().rev().take_while(|&pair| open(pair)) {
-                        enough = add(pattern, [i, j.event, k], groups);
+                        enough = search.add_one(pattern, [i, j.event, k], groups);
                     }
                 }
                 shape.settle(enough, groups);
@@ -154,7 +160,7 @@ impl OneVariable {
                 shape.meetings += 1;
                 if locksets.compatible(held, class.key.locks) {
                     for &j in class.instances.iter().rev().take_while(|&j| open(j)) {
-                        enough = add(pattern, [i.event, j, k.event], groups);
+                        enough = search.add_one(pattern, [i.event, j, k.event], groups);
                     }
                 }
             }
@@ -182,9 +188,28 @@ pub(super) fn recent(groups: &Groups<'_>) -> Option<usize> {
     (!groups.all()).then_some(RECENT)
 }
 
-/// Adds a candidate; whether there are enough like it.
-fn add(pattern: &'static str, events: [EventId; 3], groups: &mut Groups<'_>) -> bool {
-    let candidate = Candidate::sequence(events.to_vec());
-    let group = groups.add(Kind::Atomicity, Pattern::OneVariable(pattern), candidate);
-    groups.is_saturated(group)
+impl Search<'_> {
+    /// The critical sections around two accesses, where that matters.
+    pub(super) fn sections(&self, halves: [&Touch; 2], locksets: &Locksets) -> [Vec<Section>; 2] {
+        halves.map(|touch| {
+            self.likely.as_ref().map_or_else(Vec::new, |likely| likely.sections(touch, locksets))
+        })
+    }
+
+    /// Whether two accesses of a thread are looked at as the local ones of a pattern.
+    pub(super) fn is_local(&self, pattern: &str, halves: [&Touch; 2], sections: &[Vec<Section>; 2]) -> bool {
+        let [first, second] = sections;
+        self.likely.as_ref().is_none_or(|likely| likely.is_local(pattern, halves, [first, second]))
+    }
+
+    /// Adds a candidate; whether there are enough like it.
+    fn add_one(&self, pattern: &'static str, events: [EventId; 3], groups: &mut Groups<'_>) -> bool {
+        if self.likely.as_ref().is_some_and(|likely| !likely.is_intruded(pattern, &events)) {
+            groups.refuse(Pattern::OneVariable(pattern), [events[0], events[2]]);
+            return false;
+        }
+        let candidate = Candidate::sequence(events.to_vec());
+        let group = groups.add(Kind::Atomicity, Pattern::OneVariable(pattern), candidate);
+        groups.is_saturated(group)
+    }
 }

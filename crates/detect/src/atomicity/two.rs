@@ -35,6 +35,9 @@ const SELDOM: u32 = 2;
 /// How many pairs of variables are told apart.
 const MOST_PAIRS: usize = 1 << 20;
 
+/// How many pairs of variables are looked at for one pair of sites: the fields of a thousand objects of one type are alike.
+const MOST_ALIKE: u32 = 256;
+
 /// Each thread's last accesses to shared variables.
 pub(super) struct Latest {
     threads: Vec<VecDeque<(Touch, VarId)>>,
@@ -136,6 +139,8 @@ struct ClassKey {
     shape: ShapeKey,
     thread: ThreadId,
     held: LocksetId,
+    /// The patterns, by their places, that the pairs are looked at as the local half of.
+    local: u8,
 }
 
 /// An access and an earlier one of the same thread to another variable.
@@ -144,6 +149,7 @@ struct Pair {
     key: ShapeKey,
     thread: ThreadId,
     held: LocksetId,
+    local: u8,
     events: [EventId; 2],
 }
 
@@ -153,11 +159,33 @@ pub(super) struct Two {
     pairs: HashMap<(VarId, VarId), TwoVariables>,
     /// Variables that are near each other by chance.
     passed_over: HashMap<(VarId, VarId), ()>,
+    /// For how many pairs of variables a pair of sites was the first to name them.
+    alike: HashMap<[SiteId; 2], u32>,
 }
 
 impl Two {
     pub(super) fn new(company: Company) -> Two {
-        Two { company, pairs: HashMap::new(), passed_over: HashMap::new() }
+        Two { company, pairs: HashMap::new(), passed_over: HashMap::new(), alike: HashMap::new() }
+    }
+
+    /// Whether two variables are looked at: those that are, and more while few are alike. Where sites have no names, variables
+    /// tell findings apart, and none are alike.
+    fn has_room(&mut self, search: &Search<'_>, x: VarId, y: VarId, sites: [SiteId; 2]) -> bool {
+        let trace = search.prepared.trace;
+        if self.pairs.contains_key(&pair(x, y)) || sites.iter().any(|&site| trace.site_name(site).is_empty())
+        {
+            return true;
+        }
+        let alike = self.alike.entry(sites).or_default();
+        *alike = (*alike + 1).min(MOST_ALIKE + 1);
+        *alike <= MOST_ALIKE
+    }
+
+    /// Counts two variables that are not looked at.
+    fn pass_over(&mut self, x: VarId, y: VarId, groups: &mut Groups<'_>) {
+        if self.passed_over.len() < MOST_PAIRS && self.passed_over.insert(pair(x, y), ()).is_none() {
+            groups.unexamined += 1;
+        }
     }
 
     /// How many pairs of variables there are.
@@ -182,11 +210,7 @@ impl Two {
                 return;
             }
             if !meant && !self.company.belong_together(variable, other) {
-                if self.passed_over.len() < MOST_PAIRS
-                    && self.passed_over.insert(pair(variable, other), ()).is_none()
-                {
-                    groups.unexamined += 1;
-                }
+                self.pass_over(variable, other, groups);
                 return;
             }
             let key = ShapeKey {
@@ -196,7 +220,12 @@ impl Two {
             };
             let held = steps.held_since(touch.thread, earlier.event, locksets);
             let events = [earlier.event, touch.event];
-            let found = Pair { key, thread: touch.thread, held, events };
+            let local = search.likely_patterns(key, [&earlier, &touch], locksets, groups);
+            let found = Pair { key, thread: touch.thread, held, local, events };
+            if !self.has_room(search, variable, other, key.sites) {
+                self.pass_over(variable, other, groups);
+                return;
+            }
             let variables = self.pairs.entry(pair(variable, other)).or_default();
             if variables.classes.is_crowded() {
                 variables.forget(search, horizon, latest);
@@ -236,15 +265,16 @@ impl TwoVariables {
             {
                 let key = class.key.shape;
                 let other = if key == found.key { own.open } else { self.open(key) };
-                let local = own.open & search.patterns(found.key, key);
-                let remote = other & search.patterns(key, found.key);
+                let local = own.open & found.local & search.patterns(found.key, key);
+                let remote = other & class.key.local & search.patterns(key, found.key);
                 if local | remote == 0 {
                     continue;
                 }
                 let (mut local_enough, mut remote_enough) = (0, 0);
                 if locksets.compatible(class.key.held, found.held) {
                     for &events in class.instances.iter().rev().take_while(|&events| open(events)) {
-                        let theirs = Pair { key, thread, held: class.key.held, events };
+                        let theirs =
+                            Pair { key, thread, held: class.key.held, local: class.key.local, events };
                         local_enough |= search.interleave(local, found, theirs, groups);
                         remote_enough |= search.interleave(remote, theirs, found, groups);
                     }
@@ -258,7 +288,8 @@ impl TwoVariables {
             }
         }
         self.shapes.insert(found.key, own);
-        let class = self.classes.place(ClassKey { shape: found.key, thread: found.thread, held: found.held });
+        let Pair { key: shape, thread, held, local, .. } = found;
+        let class = self.classes.place(ClassKey { shape, thread, held, local });
         self.classes.push(found.thread, class, found.events, recent(groups));
     }
 }
@@ -294,6 +325,30 @@ impl Search<'_> {
         mask(self.two.iter().map(|pattern| is(i, pattern.as_bytes()[0]) && is(l, pattern.as_bytes()[6])))
     }
 
+    /// Those of them, by their places, as which the pair is looked at.
+    fn likely_patterns(
+        &self,
+        key: ShapeKey,
+        halves: [&Touch; 2],
+        locksets: &Locksets,
+        groups: &mut Groups<'_>,
+    ) -> u8 {
+        let possible = self.local_patterns(key);
+        if possible == 0 || self.likely.is_none() {
+            return possible;
+        }
+        let sections = self.sections(halves, locksets);
+        let mut likely = 0;
+        for (place, pattern) in self.two.iter().enumerate().filter(|(place, _)| possible >> place & 1 == 1) {
+            if self.is_local(pattern, halves, &sections) {
+                likely |= 1 << place;
+            } else {
+                groups.refuse(Pattern::TwoVariables(pattern), halves.map(|touch| touch.event));
+            }
+        }
+        likely
+    }
+
     /// i before j, and k before l, in some patterns, unless the must order says otherwise. The patterns that have
     /// enough such candidates.
     fn interleave(&self, patterns: u8, local: Pair, remote: Pair, groups: &mut Groups<'_>) -> u8 {
@@ -314,6 +369,10 @@ impl Search<'_> {
         }
         let mut enough = 0;
         for (place, pattern) in self.two.iter().enumerate().filter(|(place, _)| patterns >> place & 1 == 1) {
+            if self.likely.as_ref().is_some_and(|likely| !likely.is_intruded(pattern, &[i, j, k, l])) {
+                groups.refuse(Pattern::TwoVariables(pattern), [i, l]);
+                continue;
+            }
             let candidate = Candidate::pairs(vec![i, j, k, l], vec![(i, j), (k, l)]);
             let group = groups.add(Kind::Atomicity, Pattern::TwoVariables(pattern), candidate);
             enough |= u8::from(groups.is_saturated(group)) << place;

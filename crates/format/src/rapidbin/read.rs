@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use reweave_trace::{Builder, Event, EventValues, Kind, Op, SiteId, Space, ThreadId};
+use reweave_trace::{Builder, Event, EventValues, Kind, LockId, Op, SiteId, Space, ThreadId};
 
 use super::{EVENT_BYTES, HEADER_BYTES, KINDS, OPERATION_BITS, SITE_BITS, TARGET_BITS, THREAD_BITS};
 use crate::error::{Malformed, Place};
@@ -36,14 +36,18 @@ impl Header {
         Ok(Header { events: counts[3].2 as u64 })
     }
 
-    /// Compares the count of events with what there was: a notice, or an error.
-    pub(crate) fn compare(self, events: u64) -> Result<Option<String>, Malformed> {
+    /// Compares the count of events with what there was, and `rest` bytes of one more: a notice, or an error.
+    pub(crate) fn compare(self, events: u64, rest: usize) -> Result<Option<String>, Malformed> {
         let said = self.events;
         if events > said {
             let at =
                 Place::Byte((HEADER_BYTES as u64).saturating_add(said.saturating_mul(EVENT_BYTES as u64)));
             let message = format!("the header says that there are {said} events, but the file goes on");
             return Err(Malformed { at, message });
+        }
+        if rest > 0 {
+            let whole = format!("the {events} events before it were read, of {said} in the header");
+            return Ok(Some(format!("the file ends in the middle of an event; {whole}")));
         }
         Ok((said > events + 1).then(|| {
             format!("the header says that there are {said} events, but the file ends after {events}")
@@ -61,20 +65,15 @@ pub(crate) fn looks_like(head: &[u8]) -> bool {
         && small(&head[10..])
 }
 
-/// Reads whole events; `offset` is the position of the block in the file.
-pub(crate) fn parse_block(block: &[u8], offset: u64, builder: &mut Builder) -> Result<(), Malformed> {
+/// Reads whole events; `offset` is the position of the block in the file. How many bytes are left, too few for an event.
+pub(crate) fn parse_block(block: &[u8], offset: u64, builder: &mut Builder) -> Result<usize, Malformed> {
     let (events, rest) = block.as_chunks::<EVENT_BYTES>();
     let mut names = Numbers::default();
     for (i, event) in events.iter().enumerate() {
         push(u64::from_be_bytes(*event), &mut names, builder)
             .map_err(|message| Malformed { at: Place::Byte(offset + (i * EVENT_BYTES) as u64), message })?;
     }
-    if !rest.is_empty() {
-        let at = Place::Byte(offset + (block.len() - rest.len()) as u64);
-        let message = format!("the file ends in the middle of an event, which takes {EVENT_BYTES} bytes");
-        return Err(Malformed { at, message });
-    }
-    Ok(())
+    Ok(rest.len())
 }
 
 fn push(bits: u64, names: &mut Numbers, builder: &mut Builder) -> Result<(), String> {
@@ -90,7 +89,15 @@ fn push(bits: u64, names: &mut Numbers, builder: &mut Builder) -> Result<(), Str
     let site = field(THREAD_BITS + OPERATION_BITS + TARGET_BITS, SITE_BITS);
     let mut add = || -> Result<(), reweave_trace::Error> {
         let thread = ThreadId(names.target(builder, Kind::Fork, field(0, THREAD_BITS))?);
-        let target = names.target(builder, kind, number)?;
+        let target = match kind {
+            // A request.
+            Kind::Skip => {
+                let lock = LockId(names.target(builder, Kind::Acquire, number)?);
+                builder.ask(thread, lock);
+                0
+            }
+            kind => names.target(builder, kind, number)?,
+        };
         let site = names.site(builder, site)?;
         builder.push(Event { thread, op: Op::new(kind, target), site }, EventValues::NONE)?;
         Ok(())

@@ -15,6 +15,11 @@ fn file(count: i64, events: &[[u64; 4]]) -> Vec<u8> {
     bytes
 }
 
+/// The first bytes of a file.
+fn cut(bytes: usize) -> Vec<u8> {
+    file(10, &EVENTS)[..bytes].to_vec()
+}
+
 fn to_rapidbin(trace: &Trace) -> Result<Vec<u8>, Error> {
     save_bytes(trace, Format::RapidBin)
 }
@@ -63,12 +68,20 @@ fn a_count_that_is_too_high_is_no_error() {
 }
 
 #[test]
+fn a_file_that_is_cut_off_is_read_up_to_there() {
+    let notice =
+        "the file ends in the middle of an event; the 2 events before it were read, of 10 in the header";
+    let events: String = TEXT.lines().take(2).map(|line| format!("{line}\n")).collect();
+    for bytes in [35, 37, 41] {
+        check(&cut(bytes), &format!("{events}{notice}"));
+    }
+}
+
+#[test]
 fn what_is_wrong_is_told_with_its_byte() {
-    let cut = |bytes: usize| file(10, &EVENTS)[..bytes].to_vec();
     for (bytes, message) in [
         (vec![], "t: at byte 0: the file ends in its header, which takes 18 bytes"),
         (cut(17), "t: at byte 17: the file ends in its header, which takes 18 bytes"),
-        (cut(37), "t: at byte 34: the file ends in the middle of an event, which takes 8 bytes"),
         (file(9, &EVENTS), "t: at byte 90: the header says that there are 9 events, but the file goes on"),
         (file(-1, &[]), "t: at byte 10: the header says that there are -1 events"),
         (file(2, &[[0, 6, 0, 0], [0, 10, 0, 0]]), "t: at byte 26: there is no operation 10: expected 0 to 9"),

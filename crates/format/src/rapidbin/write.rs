@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
-use reweave_trace::{Event, Names, Space, Value};
+use reweave_trace::{Dependences, Event, Names, Space, Value};
 
 use super::{HEADER_BYTES, KINDS, OPERATION_BITS, SITE_BITS, TARGET_BITS, THREAD_BITS};
 use crate::{Error, Format, TraceWriter};
@@ -105,6 +105,16 @@ impl<W: Write + Seek> TraceWriter for Writer<W> {
         self.out.write_all(&bits.to_be_bytes()).map_err(Error::io)?;
         self.events += 1;
         Ok(())
+    }
+
+    fn dependences(&mut self, _: &Names, _: &Dependences) -> Result<(), Error> {
+        let message = "it has no room for a table of dependences".to_owned();
+        Err(Error::Unrepresentable {
+            path: PathBuf::new(),
+            format: Format::RapidBin,
+            event: self.events,
+            message,
+        })
     }
 
     fn finish(&mut self) -> Result<(), Error> {

@@ -30,6 +30,9 @@ const OPS: [Op; Kind::ALL.len()] = [
     Op::Enter,
     Op::Exit,
     Op::Skip,
+    Op::FailedAttempt,
+    Op::Look,
+    Op::Unseen,
 ];
 
 /// The kind of each code.
@@ -97,8 +100,7 @@ mod tests {
             assert_eq!(format!("{:?}", op(here)), format!("{here:?}"));
             assert_eq!(op(here).space().and_then(|space| named(space).flatten()), here.space());
             assert_eq!(op(here).carries_read(), here.reads());
-            let lifetime = matches!(here, Kind::Alloc | Kind::Free);
-            assert_eq!(op(here).carries_written(), here.writes() && !lifetime);
+            assert_eq!(op(here).carries_written(), here.carries_written());
         }
         for &there in Op::ALL {
             assert_eq!(op(kind(there)), there);

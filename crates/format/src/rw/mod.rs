@@ -8,6 +8,8 @@
 
 mod codes;
 mod contexts;
+mod dependences;
+mod ending;
 mod names;
 mod places;
 mod read;

@@ -11,9 +11,10 @@ use std::sync::mpsc;
 use std::thread;
 
 use reweave_trace::{Batch, Builder, Kind};
-use reweave_wire::{Block, Columns, Damaged, Decoder, Op, SPACES, Space};
+use reweave_wire::{Block, Claims, Columns, Damaged, Decoder, Op, SPACES, Space};
 
 use super::contexts::{self, Around, Known};
+use super::dependences;
 use super::names::{Ids, Refused};
 use super::scan::{Located, Scan, scan};
 use super::values::DecodedValues;
@@ -44,15 +45,13 @@ pub(crate) fn read(bytes: &[u8], jobs: usize) -> Result<Read, Malformed> {
     }
     whole.builder.reserved().into_iter().for_each(huge::fill);
     let workers = jobs.min(scan.blocks.len());
-    if workers <= 1 {
+    if workers <= 1 || !whole.append_all(&scan.blocks, workers)? {
         let mut worker = Worker::new(bytes);
         let mut decoded = Decoded::default();
         for block in &scan.blocks {
             worker.decode(block, &mut decoded)?;
             whole.append(block, &mut decoded)?;
         }
-    } else {
-        whole.append_all(&scan.blocks, workers)?;
     }
     whole.finish(scan)
 }
@@ -172,14 +171,15 @@ impl<'b> Whole<'b> {
         }
     }
 
-    fn append_all(&mut self, blocks: &[Located], workers: usize) -> Result<(), Malformed> {
+    /// Adds all blocks, which several threads decode; false, and nothing was added, where there is no memory for the threads.
+    fn append_all(&mut self, blocks: &[Located], workers: usize) -> Result<bool, Malformed> {
         let bytes = self.bytes;
         thread::scope(|scope| {
-            let lines: Vec<_> = (0..workers)
+            let lines: Option<Vec<_>> = (0..workers)
                 .map(|first| {
                     let (send, receive) = mpsc::sync_channel::<Result<Decoded, Malformed>>(1);
                     let (give_back, used) = mpsc::channel::<Decoded>();
-                    scope.spawn(move || {
+                    let work = move || {
                         let mut worker = Worker::new(bytes);
                         for block in blocks.iter().skip(first).step_by(workers) {
                             let mut decoded = used.try_recv().unwrap_or_default();
@@ -189,10 +189,11 @@ impl<'b> Whole<'b> {
                                 return;
                             }
                         }
-                    });
-                    (receive, give_back)
+                    };
+                    thread::Builder::new().spawn_scoped(scope, work).ok().map(|_| (receive, give_back))
                 })
                 .collect();
+            let Some(lines) = lines else { return Ok(false) };
             for (block, (receive, give_back)) in blocks.iter().zip(lines.iter().cycle()) {
                 let hung_up = |_| malformed(block.at, "the thread that decodes this block stopped");
                 let mut decoded = receive.recv().map_err(hung_up)??;
@@ -200,7 +201,7 @@ impl<'b> Whole<'b> {
                 // A worker that has no block left takes nothing back.
                 let _ = give_back.send(decoded);
             }
-            Ok(())
+            Ok(true)
         })
     }
 
@@ -262,6 +263,16 @@ impl<'b> Whole<'b> {
             return Err(malformed(at, "the footer disagrees with the file about the number of names"));
         }
         self.builder.claim(codes::capabilities(scan.claims));
+        // Without a footer, what there is of the table is not of the whole trace.
+        let parts = scan.dependences.iter().filter(|_| scan.claims.include(Claims::DEPENDENCES));
+        for part in parts {
+            let payload = part.payload(self.bytes)?;
+            dependences::read(part, payload, self.ids.table(Space::Thread), &mut self.builder)
+                .map_err(|damage| damaged(part, damage))?;
+        }
+        if let Some(ending) = &scan.ending {
+            super::ending::read(ending, self.bytes, &mut self.builder)?;
+        }
         Ok(Read { builder: self.builder, notices: scan.notices })
     }
 }

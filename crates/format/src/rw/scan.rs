@@ -7,7 +7,7 @@
 
 use reweave_wire::{
     CHUNK_BYTES, Chunk, ChunkKind, Claims, Codec, End, FileHeader, Footer, HEADER_BYTES, MAX_EVENTS,
-    MAX_NAMES, MAX_PAYLOAD, SPACES, VERSION, crc,
+    MAX_NAMES, MAX_PAYLOAD, OLDEST_VERSION, SPACES, VERSION, crc,
 };
 
 use super::malformed;
@@ -53,6 +53,10 @@ pub(super) struct Scan {
     pub(super) blocks: Vec<Located>,
     /// The contexts of blocks, in order.
     pub(super) contexts: Vec<Located>,
+    /// The parts of the table of dependences, in order.
+    pub(super) dependences: Vec<Located>,
+    /// How the run failed by itself.
+    pub(super) ending: Option<Located>,
     pub(super) events: u64,
     /// What may be relied on.
     pub(super) claims: Claims,
@@ -79,6 +83,8 @@ pub(super) fn scan(bytes: &[u8]) -> Result<Scan, Malformed> {
         match head.kind {
             ChunkKind::Block => scan.block(Located { at, head })?,
             ChunkKind::Contexts => scan.contexts(Located { at, head })?,
+            ChunkKind::Dependences => scan.dependences(Located { at, head })?,
+            ChunkKind::Ending => scan.ending(Located { at, head })?,
             ChunkKind::Footer => {
                 scan.footer(at, &head, payload, header)?;
                 let end = at + CHUNK_BYTES + payload.len();
@@ -96,10 +102,11 @@ pub(super) fn file_header(bytes: &[u8]) -> Result<FileHeader, Malformed> {
         return Err(malformed(bytes.len(), message));
     };
     let header = FileHeader::decode(header).map_err(|damage| malformed(0, damage.0))?;
-    if header.version != VERSION {
+    if !(OLDEST_VERSION..=VERSION).contains(&header.version) {
         let version = header.version;
-        let message =
-            format!("the file has version {version} of the format: this program reads version {VERSION}");
+        let message = format!(
+            "the file has version {version} of the format: this program reads {OLDEST_VERSION} to {VERSION}"
+        );
         return Err(malformed(8, message));
     }
     Ok(header)
@@ -119,7 +126,9 @@ pub(super) fn head(rest: &[u8]) -> Result<Option<Chunk>, String> {
     let head = Chunk::decode(bytes).map_err(|damage| format!("the file is damaged here: {}", damage.0))?;
     let known = match head.kind {
         ChunkKind::Block => Codec::from_code(head.codec).is_some(),
-        ChunkKind::Contexts | ChunkKind::Footer => head.codec == 0,
+        ChunkKind::Contexts | ChunkKind::Dependences | ChunkKind::Ending | ChunkKind::Footer => {
+            head.codec == 0
+        }
     };
     if !known {
         return Err(format!("a block is stored with codec {}, which this program cannot read", head.codec));
@@ -132,6 +141,8 @@ impl Scan {
         Scan {
             blocks: Vec::new(),
             contexts: Vec::new(),
+            dependences: Vec::new(),
+            ending: None,
             events: 0,
             claims: header.claims.without(header.tentative),
             names: None,
@@ -142,6 +153,7 @@ impl Scan {
     pub(super) fn block(&mut self, block: Located) -> Result<(), Malformed> {
         let Located { at, head } = block;
         block.check_size()?;
+        self.before_dependences(at)?;
         if head.first_event != self.events {
             let message = format!(
                 "a block of events from {} on stands where event {} is next: a block is missing or misplaced",
@@ -156,11 +168,39 @@ impl Scan {
 
     pub(super) fn contexts(&mut self, contexts: Located) -> Result<(), Malformed> {
         contexts.check_size()?;
+        self.before_dependences(contexts.at)?;
         if contexts.head.first_event != self.events || self.without_block() {
             return Err(malformed(contexts.at, "calling contexts stand before another block than their own"));
         }
         self.contexts.push(contexts);
         Ok(())
+    }
+
+    pub(super) fn dependences(&mut self, part: Located) -> Result<(), Malformed> {
+        part.check_size()?;
+        if part.head.first_event != self.events || self.without_block() || self.ending.is_some() {
+            return Err(malformed(part.at, "the table of dependences does not stand after the last block"));
+        }
+        self.dependences.push(part);
+        Ok(())
+    }
+
+    pub(super) fn ending(&mut self, ending: Located) -> Result<(), Malformed> {
+        ending.check_size()?;
+        let is_last = ending.head.first_event == self.events && !self.without_block();
+        if !is_last || self.ending.replace(ending).is_some() {
+            return Err(malformed(ending.at, "the end of the run is not told once, after the last block"));
+        }
+        Ok(())
+    }
+
+    /// Refuses a block after the table of dependences, which is of the whole trace, or after the end of the run.
+    fn before_dependences(&self, at: usize) -> Result<(), Malformed> {
+        match (self.dependences.is_empty(), self.ending) {
+            (true, None) => Ok(()),
+            (false, None) => Err(malformed(at, "a block follows the table of dependences")),
+            (_, Some(_)) => Err(malformed(at, "a block follows the end of the run")),
+        }
     }
 
     /// Whether the last contexts still lack the block that they belong to.

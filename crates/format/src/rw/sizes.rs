@@ -23,6 +23,13 @@ pub(crate) fn sizes(bytes: &[u8]) -> Result<Vec<(&'static str, u64)>, Malformed>
         streams.iter_mut().zip(block.stream_bytes()).for_each(|(sum, bytes)| *sum += bytes as u64);
     }
     let contexts = scan.contexts.iter().map(|chunk| (CHUNK_BYTES + chunk.head.payload as usize) as u64).sum();
-    let frame = bytes.len() as u64 - streams.iter().sum::<u64>() - contexts;
-    Ok(STREAMS.into_iter().zip(streams).chain([("contexts", contexts), ("frame", frame)]).collect())
+    let parts = scan.dependences.iter().map(|chunk| (CHUNK_BYTES + chunk.head.payload as usize) as u64);
+    let dependences: u64 = parts.sum();
+    let frame = bytes.len() as u64 - streams.iter().sum::<u64>() - contexts - dependences;
+    let rest = [("contexts", contexts), ("dependences", dependences), ("frame", frame)];
+    Ok(STREAMS
+        .into_iter()
+        .zip(streams)
+        .chain(rest.into_iter().filter(|&(name, bytes)| bytes > 0 || name != "dependences"))
+        .collect())
 }

@@ -64,7 +64,7 @@ impl ValueSink for DecodedValues {
 
     fn numbers(&mut self, ops: &[Op], numbers: &[u64]) -> bool {
         let all = numbers.iter().fold(0, |all, number| all | number);
-        if ValueId::of_small(all).is_none() || ops.contains(&Op::Update) {
+        if ValueId::of_small(all).is_none() || ops.iter().any(|op| op.carries_read() & op.carries_written()) {
             return false;
         }
         // Without branches: which operation comes next is hard to foresee.

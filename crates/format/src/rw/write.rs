@@ -10,8 +10,8 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use reweave_trace::{
-    Capabilities, ContextId, Event, EventId, EventValues, Kind, Name, Names, Rows, SiteId, Space, Table,
-    ThreadId, Trace, Value,
+    Capabilities, ContextId, Dependences, Ending, Event, EventId, EventValues, Kind, Name, Names, Rows,
+    SiteId, Space, Table, ThreadId, Trace, Value,
 };
 use reweave_wire::{Chunk, Claims, Closed, Encoder, End, FileHeader, FooterEncoder, Full, SPACES, VERSION};
 
@@ -45,6 +45,10 @@ pub(crate) struct Writer<W: Write> {
     index: Vec<Closed>,
     /// What is to be written at once.
     block: Vec<u8>,
+    /// The table of dependences, which goes before the footer.
+    dependences: Vec<u8>,
+    /// How the run ended, which goes after that.
+    ending: Option<String>,
     part: bulk::Part,
     written: u64,
     finished: bool,
@@ -67,6 +71,8 @@ impl<W: Write> Writer<W> {
             places: Places::default(),
             index: Vec::new(),
             block: header.encode().to_vec(),
+            dependences: Vec::new(),
+            ending: None,
             part: bulk::Part::default(),
             written: 0,
             finished: false,
@@ -340,6 +346,18 @@ impl<W: Write> TraceWriter for Writer<W> {
         self.places.next = Some(place);
     }
 
+    fn dependences(&mut self, _: &Names, table: &Dependences) -> Result<(), Error> {
+        let threads = &self.ids[reweave_wire::Space::Thread as usize];
+        let events = self.encoder.total_events();
+        super::dependences::write(events, table, |thread| threads.get(thread), &mut self.dependences);
+        Ok(())
+    }
+
+    fn ending(&mut self, ending: &Ending) -> Result<(), Error> {
+        self.ending = Some(ending.to_text());
+        Ok(())
+    }
+
     fn finish(&mut self) -> Result<(), Error> {
         if self.finished {
             return Ok(());
@@ -350,6 +368,11 @@ impl<W: Write> TraceWriter for Writer<W> {
         } else {
             self.flush()?;
         }
+        self.block.append(&mut self.dependences);
+        if let Some(text) = self.ending.take() {
+            super::ending::write(&text, self.encoder.total_events(), &mut self.block);
+        }
+        self.flush()?;
         self.footer()?;
         self.out.flush().map_err(Error::io)
     }

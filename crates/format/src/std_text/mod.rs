@@ -8,7 +8,9 @@
 //! A site is any text without `|`; a missing field is the empty site, as is an empty one. A value is any text without
 //! `|`, and an empty one is not known; an update has `old>new`, of which either may be missing. An operation that
 //! neither reads nor writes takes no value. What the recorder promises is said before the first event:
-//! `#! capabilities: branches values`.
+//! `#! capabilities: branches values`. A table of dependences is of lines `#! needs 8: 5 3`, `#! feeds 16: 15` and
+//! `#! end T1: 5`, anywhere, with events by their positions; it goes with the capability `dependences`.
+//! How a run failed by itself is in lines `#! ended status 134`, as [`reweave_trace::Ending`] has them.
 
 mod quick;
 mod read;

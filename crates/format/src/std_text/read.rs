@@ -1,7 +1,10 @@
 //! The reader of STD text.
 
 use memchr::memchr;
-use reweave_trace::{Builder, Capabilities, Event, EventValues, Kind, Op, ThreadId, Value, ValueId};
+use reweave_trace::{
+    Builder, Capabilities, Dependent, Event, EventId, EventValues, Kind, LockId, Op, ThreadId, Value,
+    ValueId, declare,
+};
 
 use super::quick::Quick;
 use crate::operation::{self, balanced, trim};
@@ -34,7 +37,13 @@ impl LineParser for Parser {
         }
         let (kind, target) = operation::parse(field)?;
         let thread = ThreadId(intern_target(builder, Kind::Fork, thread)?);
-        let target = intern_target(builder, kind, target)?;
+        let target = match kind {
+            Kind::Skip => {
+                ask(builder, thread, trim(target))?;
+                0
+            }
+            kind => intern_target(builder, kind, target)?,
+        };
         let values = match value {
             None | Some("") => EventValues::NONE,
             Some(value) => values(builder, kind, value)?,
@@ -67,6 +76,16 @@ pub(crate) fn intern_target(builder: &mut Builder, kind: Kind, target: &str) -> 
     Ok(id)
 }
 
+/// A request, which is no event: only one that is never granted tells something.
+#[cold]
+fn ask(builder: &mut Builder, thread: ThreadId, lock: &str) -> Result<(), LineError> {
+    if !lock.is_empty() {
+        let lock = LockId(intern_target(builder, Kind::Acquire, lock)?);
+        builder.ask(thread, lock);
+    }
+    Ok(())
+}
+
 fn values(builder: &mut Builder, kind: Kind, text: &str) -> Result<EventValues, LineError> {
     if text.contains('|') {
         return Err(LineError::new("too many fields: expected `thread|op(target)|site|value` at most"));
@@ -75,8 +94,16 @@ fn values(builder: &mut Builder, kind: Kind, text: &str) -> Result<EventValues, 
         let text = text.trim_end_matches('\r');
         Ok(if text.is_empty() { None } else { Some(builder.value(Value::parse(text))?) })
     };
-    let lifetime = matches!(kind, Kind::Alloc | Kind::Free);
-    match (kind.reads(), kind.writes() && !lifetime) {
+    match (kind.reads(), kind.carries_written()) {
+        (true, true) if kind == Kind::FailedAttempt => {
+            let (read, expected) = text.split_once('!').unwrap_or((text, ""));
+            if expected.contains('!') {
+                let message =
+                    format!("the value of a failed attempt is `observed!expected`, not {}", excerpt(text));
+                return Err(LineError::new(message));
+            }
+            Ok(EventValues { read: value(read)?, written: value(expected)? })
+        }
         (true, true) => match text.split_once('>') {
             Some((old, new)) if !new.contains('>') => {
                 Ok(EventValues { read: value(old)?, written: value(new)? })
@@ -93,11 +120,63 @@ fn values(builder: &mut Builder, kind: Kind, text: &str) -> Result<EventValues, 
     }
 }
 
+/// An entry of the table of dependences, if the directive is one: `needs 8: 5 3`, `feeds 16: 15`, `end T1: 5`.
+fn dependence(
+    directive: &str,
+    builder: &mut Builder,
+) -> Result<Option<(Dependent, Vec<EventId>)>, LineError> {
+    let Some((word, rest)) = directive.split_once(' ') else { return Ok(None) };
+    if !matches!(word, "needs" | "feeds" | "end") {
+        return Ok(None);
+    }
+    let event = |text: &str| {
+        let number = text.parse().map(EventId);
+        number.map_err(|_| {
+            LineError::new(format!("expected the position of an event, found {}", excerpt(text)))
+        })
+    };
+    let Some((who, reads)) = rest.rsplit_once(':') else {
+        return Err(LineError::new(format!("expected `#! {word} …: reads`, as in `#! needs 8: 5 3`")));
+    };
+    let who = match (word, who.trim_ascii()) {
+        ("needs", who) => Dependent::Needs(event(who)?),
+        ("feeds", who) => Dependent::Feeds(event(who)?),
+        (_, "") => return Err(LineError::new("expected `#! end THREAD: reads`, found no thread")),
+        (_, who) => Dependent::End(builder.thread(who)?),
+    };
+    let reads = reads.split_ascii_whitespace().map(event).collect::<Result<_, _>>()?;
+    Ok(Some((who, reads)))
+}
+
+/// `s: set`.
+fn object_type(text: &str, builder: &mut Builder) -> Result<Line, LineError> {
+    let Some((object, of)) = text.rsplit_once(':').map(|(object, of)| (trim(object), trim(of))) else {
+        return Err(LineError::new(format!("expected `#! object NAME: TYPE`, found {}", excerpt(text))));
+    };
+    if object.is_empty() || of.is_empty() {
+        return Err(LineError::new(format!("expected `#! object NAME: TYPE`, found {}", excerpt(text))));
+    }
+    builder.call(&declare(object, of))?;
+    Ok(Line::Nothing)
+}
+
 #[cold]
 fn no_event(line: &str, builder: &mut Builder) -> Result<Line, LineError> {
     let line = line.trim_ascii();
     if let Some(directive) = line.strip_prefix("#!") {
-        let Some(names) = directive.trim_ascii_start().strip_prefix("capabilities:") else {
+        let directive = directive.trim_ascii();
+        if let Some(object) = directive.strip_prefix("object ") {
+            return object_type(object, builder);
+        }
+        if let Some(ended) = directive.strip_prefix("ended ") {
+            builder.ending().take(ended).map_err(LineError::new)?;
+            return Ok(Line::Nothing);
+        }
+        if let Some((who, reads)) = dependence(directive, builder)? {
+            builder.depends(who, reads);
+            return Ok(Line::Nothing);
+        }
+        let Some(names) = directive.strip_prefix("capabilities:") else {
             return Ok(Line::Nothing);
         };
         let mut capabilities = Capabilities::default();

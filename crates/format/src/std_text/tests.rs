@@ -91,8 +91,51 @@ fn dialects_are_understood() {
 }
 
 #[test]
+fn the_end_of_a_run_survives() {
+    let text =
+        "#! ended status 3\n#! ended seed 4\n#! ended program a b\n#! ended waits T a lock\nT|w(x)|1\n";
+    let (ended, event) = text.split_at(text.find("T|w").unwrap());
+    let (start, lines) = (format!("{event}{ended}"), text);
+    check(lines, &start);
+    check(&start, &start);
+    check("#! ended colour 3\n", "t:1: expected status, seed, policy, program or waits");
+}
+
+#[test]
+fn tables_of_dependences_survive() {
+    let claimed = "#! capabilities: dependences\n";
+    let events = "T|r(x)|1\nT|au(y)|2\nU|r(x)|3\nT|w(z)|4\n";
+    let table = "#! feeds 1: 0 1\n#! needs 3: 1\n#! feeds 3: 0 1\n#! end U: 2\n";
+    let text = format!("{claimed}{events}{table}");
+    check(&text, &text);
+    // Anywhere, in any order, the last one of a set counts, and empty ones are none.
+    let mixed = format!(
+        "{claimed}#! end U : 2\n#! needs 3: 0\n{events}#!feeds 3: 0 1\n#! needs 3: 1\n#! feeds 1: 0  1 \n#! needs 0:\n"
+    );
+    check(&mixed, &text);
+    for (line, message) in [
+        ("#! needs 3: 2", "`needs 3` names event 2, which is no earlier read, call or wait of its thread"),
+        ("#! needs 1: 1", "`needs 1` names event 1, which is no earlier read, call or wait of its thread"),
+        ("#! feeds 3: 9", "`feeds 3` names event 9, which is no earlier read, call or wait of its thread"),
+        ("#! needs 4: 0", "`needs 4`: there is no such event"),
+        ("#! end V: 0", "`end V` names event 0, which is no earlier read, call or wait of its thread"),
+    ] {
+        check(
+            &format!("{claimed}{events}{line}\n"),
+            &format!("t: the table of dependences is wrong: {message}"),
+        );
+    }
+    let unclaimed = "it is there, but the trace does not claim the capability `dependences`";
+    check(&format!("{events}{table}"), &format!("t: the table of dependences is wrong: {unclaimed}"));
+}
+
+#[test]
 fn what_is_wrong_is_told_with_its_line() {
     for (line, message) in [
+        ("#! needs 3", "expected `#! needs …: reads`, as in `#! needs 8: 5 3`"),
+        ("#! needs x: 3", "expected the position of an event, found `x`"),
+        ("#! feeds 3: -1", "expected the position of an event, found `-1`"),
+        ("#! end : 1", "expected `#! end THREAD: reads`, found no thread"),
         ("nonsense", "expected `thread|op(target)|site`, found `nonsense`"),
         ("|r(x)|1", "the thread has no name: expected `thread|op(target)|site`"),
         ("T||1", "unknown operation ``: expected one such as `r(x)`, `w(x)` or `acq(l)`"),

@@ -3,7 +3,9 @@
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-use reweave_trace::{Capabilities, Event, Kind, Names, Op, Space, Value};
+use reweave_trace::{
+    Capabilities, Dependences, Dependent, Ending, Event, EventId, Kind, Names, Op, Space, Value,
+};
 
 use crate::operation::{balanced, word};
 use crate::{Error, Format, TraceWriter};
@@ -36,6 +38,16 @@ impl<W: Write> Writer<W> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// A line of the table of dependences; none for an empty set.
+    fn entry(&mut self, who: std::fmt::Arguments<'_>, reads: &[EventId]) -> Result<(), Error> {
+        if reads.is_empty() {
+            return Ok(());
+        }
+        write!(self.out, "#! {who}:").map_err(Error::io)?;
+        reads.iter().try_for_each(|read| write!(self.out, " {}", read.0)).map_err(Error::io)?;
+        self.out.write_all(b"\n").map_err(Error::io)
     }
 
     fn check(&mut self, names: &Names, event: &Event) -> Result<(), Error> {
@@ -80,6 +92,8 @@ impl<W: Write> Writer<W> {
             (Op::Update(_), Some(old), Some(new)) => write!(out, "|{old}>{new}"),
             (Op::Update(_), Some(old), None) => write!(out, "|{old}>"),
             (Op::Update(_), None, Some(new)) => write!(out, "|>{new}"),
+            (Op::FailedAttempt(_), Some(read), Some(expected)) => write!(out, "|{read}!{expected}"),
+            (Op::FailedAttempt(_), None, Some(expected)) => write!(out, "|!{expected}"),
             (_, Some(value), _) | (_, None, Some(value)) => write!(out, "|{value}"),
         }
         .map_err(Error::io)
@@ -109,6 +123,29 @@ impl<W: Write> TraceWriter for Writer<W> {
         self.out.write_all(b"\n").map_err(Error::io)?;
         self.events += 1;
         Ok(())
+    }
+
+    fn dependences(&mut self, names: &Names, table: &Dependences) -> Result<(), Error> {
+        self.header()?;
+        for (who, reads) in table.entries() {
+            match who {
+                Dependent::Needs(event) => self.entry(format_args!("needs {}", event.0), reads)?,
+                Dependent::Feeds(event) => self.entry(format_args!("feeds {}", event.0), reads)?,
+                Dependent::End(thread) => {
+                    let name = names.space(Space::Thread).get(thread.0);
+                    self.entry(format_args!("end {name}"), reads)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn ending(&mut self, ending: &Ending) -> Result<(), Error> {
+        self.header()?;
+        let mut lines = ending.to_text();
+        lines.insert(0, '\n');
+        let lines = lines.trim_end().replace('\n', "\n#! ended ");
+        writeln!(self.out, "{}", lines.trim_start()).map_err(Error::io)
     }
 
     fn finish(&mut self) -> Result<(), Error> {
@@ -155,6 +192,9 @@ fn check_value(kind: Kind, text: &str) -> Result<(), String> {
     }
     if kind == Kind::Update && text.contains('>') {
         return Err(format!("the value {text:?} of an update has a `>`"));
+    }
+    if kind == Kind::FailedAttempt && text.contains('!') {
+        return Err(format!("the value {text:?} of a failed attempt has a `!`"));
     }
     Ok(())
 }

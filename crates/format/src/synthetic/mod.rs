@@ -138,6 +138,14 @@ mod tests {
             Ok(())
         }
 
+        fn dependences(
+            &mut self,
+            _: &reweave_trace::Names,
+            _: &reweave_trace::Dependences,
+        ) -> Result<(), Error> {
+            Ok(())
+        }
+
         fn finish(&mut self) -> Result<(), Error> {
             self.finished = true;
             Ok(())

@@ -65,6 +65,16 @@ impl Rows {
         self.join_below(a, b, self.span)
     }
 
+    /// The entrywise minimum of two rows.
+    pub(super) fn meet(&mut self, a: u32, b: u32) -> u32 {
+        self.meet_below(a, b, self.span)
+    }
+
+    /// Forgets the nodes made since [`Rows::begin`].
+    pub(super) fn forget_private(&mut self) {
+        self.cells.truncate(self.start(self.private));
+    }
+
     /// Calls `found` with each index, in order, at which `after` differs from `before`, and its entry there.
     pub(super) fn changes(&self, before: u32, after: u32, found: &mut impl FnMut(u32, u32)) {
         self.changes_below(before, after, self.span, 0, found);
@@ -117,6 +127,31 @@ impl Rows {
         let node = self.own(a);
         let start = self.start(node);
         self.cells[start..start + width].copy_from_slice(joined);
+        node
+    }
+
+    fn meet_below(&mut self, a: u32, b: u32, span: u32) -> u32 {
+        if a == b || a == EMPTY || b == EMPTY {
+            return if a == b { a } else { EMPTY };
+        }
+        let (width, first, second) = (self.width as usize, self.start(a), self.start(b));
+        let mut met = [0; WIDEST as usize];
+        for (slot, met) in met[..width].iter_mut().enumerate() {
+            let (a, b) = (self.cells[first + slot], self.cells[second + slot]);
+            *met = if span == 1 { a.min(b) } else { self.meet_below(a, b, span / self.width) };
+        }
+        let met = &met[..width];
+        if met.iter().all(|&cell| cell == 0) {
+            return EMPTY;
+        }
+        if *met == self.cells[first..first + width] {
+            return a;
+        }
+        if *met == self.cells[second..second + width] {
+            return b;
+        }
+        let node = self.nodes();
+        self.cells.extend_from_slice(met);
         node
     }
 

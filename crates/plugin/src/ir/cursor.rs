@@ -52,6 +52,13 @@ impl Cursor {
         Value(llvm!(LLVMBuildCall2(self.raw, of.0, function.0, raw.as_mut_ptr(), count, NO_NAME)))
     }
 
+    /// What lies at an address now.
+    pub(crate) fn load(&self, address: Value, of: Type) -> Value {
+        let value = llvm!(LLVMBuildLoad2(self.raw, of.0, address.0, NO_NAME));
+        llvm!(LLVMSetAlignment(value, 1));
+        Value(value)
+    }
+
     /// The same bits as another type.
     pub(crate) fn bits(&self, value: Value, to: Type) -> Value {
         Value(llvm!(LLVMBuildBitCast(self.raw, value.0, to.0, NO_NAME)))

@@ -194,6 +194,25 @@ impl Value {
         String::from_utf8_lossy(bytes).into_owned()
     }
 
+    /// What inline assembly says of its operands.
+    pub(crate) fn constraints(self) -> String {
+        let mut length = 0;
+        let text = llvm!(LLVMGetInlineAsmConstraintString(self.0, &raw mut length));
+        if text.is_null() {
+            return String::new();
+        }
+        let bytes = llvm!(std::slice::from_raw_parts(text.cast::<u8>(), length));
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+
+    /// The type of what an argument of a call, an address, points to, where the call says so.
+    pub(crate) fn element_of_parameter(self, place: u32) -> Option<Type> {
+        let name = c"elementtype";
+        let kind = llvm!(LLVMGetEnumAttributeKindForName(name.as_ptr(), name.count_bytes()));
+        let attribute = llvm!(LLVMGetCallSiteEnumAttribute(self.0, place + 1, kind));
+        (!attribute.is_null()).then(|| Type(llvm!(LLVMGetTypeAttributeValue(attribute))))
+    }
+
     pub(crate) fn is_tail_call_that_must_be(self) -> bool {
         self.is(Opcode::LLVMCall)
             && llvm!(LLVMGetTailCallKind(self.0)) == llvm_sys::LLVMTailCallKind::LLVMTailCallKindMustTail

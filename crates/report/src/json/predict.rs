@@ -4,18 +4,21 @@
 //! about several has all results and, at its top, what they come to together: findings are merged by fingerprint.
 
 mod document;
+mod failed;
 mod merge;
 
-use reweave_detect::{Kind, Prediction};
+use reweave_detect::{Kind, Pattern, Prediction};
 use reweave_trace::{EventId, Model, Trace};
 use reweave_witness::{Claim, Witness};
 use serde::{Deserialize, Serialize};
 
 use crate::stack::{self, Origins};
+use crate::view::{Harm, Severity, View};
 
 use super::{Counts, Schedule, TraceShape, seconds};
 
 pub use document::{Document, DocumentError};
+pub use failed::{FailedRun, LastStep, ending, quoted};
 pub use merge::{MergeError, merge};
 
 /// What was found in one trace.
@@ -33,15 +36,27 @@ pub struct TraceResult {
     pub counts: Counts,
     /// What was left out before candidates were made.
     pub dropped: Dropped,
-    /// How many of the findings each model gives, where that was counted.
+    /// What each model gave, from the strictest to the one that was asked for, where there was more than one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<ModelCount>,
     /// How many possible candidates were passed over without a look.
     #[serde(default)]
     pub unexamined: u64,
+    /// How many atomicity violations, by pattern and sites, were not looked at because they are not likely to be bugs.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub refused: u64,
     /// What was mended in the trace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<Repair>,
+    /// Libraries without hooks that were taken to order what passes through them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub libraries: Vec<Library>,
+    /// How many more findings there were without that.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ordered_by_libraries: u64,
+    /// The program and its arguments, where findings were replayed on it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub program: Vec<String>,
     /// Findings that are not listed because the user knows of them.
     #[serde(default, skip_serializing_if = "Hidden::is_none")]
     pub hidden: Hidden,
@@ -51,8 +66,24 @@ pub struct TraceResult {
     /// Whether the run was stopped before its end.
     #[serde(default)]
     pub partial: bool,
+    /// How many seconds the whole search was given, if there was a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_limit: Option<f64>,
     /// How long it took.
     pub seconds: f64,
+}
+
+/// A library without hooks.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+pub struct Library {
+    /// The name of its file.
+    pub name: String,
+    /// How many steps threads made into it and out of it.
+    pub steps: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A bug that another schedule of the same run shows.
@@ -77,9 +108,15 @@ pub struct Finding {
     pub origins: Vec<Origin>,
     /// The variable, object, condition variable or locks.
     pub target: String,
+    /// The atomicity violations on what races or is used after its free: what goes wrong with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub torn: Vec<Torn>,
     /// The schedule that shows it.
     #[serde(flatten)]
     pub schedule: Schedule,
+    /// The strictest model that it was found in, by its name; none in documents that do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// How many candidates there were with this fingerprint.
     pub instances: u64,
     /// In a document about several traces: the place of the trace that the events are of.
@@ -88,27 +125,60 @@ pub struct Finding {
     /// In a document about several traces: how many of them show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traces: Option<u64>,
+    /// What the schedule shows; none in documents that do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<super::Claim>,
+    /// How bad it is; none in documents that do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
     /// What came of it on the real program, where that was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<Replay>,
+    /// Each run of the program with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replays: Vec<ReplayRun>,
+    /// All that can be shown of it; none where it was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub view: Option<Box<View>>,
 }
 
-/// What a model gives of the findings.
+/// One run of the program under the schedule of a finding.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+pub struct ReplayRun {
+    /// Which of the events that can come at once came first: `ab` or `ba`.
+    pub order: String,
+    /// What came of the finding.
+    pub outcome: Replay,
+    /// What came of the program.
+    pub harm: Harm,
+    /// How it ended, in words.
+    pub ended: String,
+    /// What it wrote, at most the first 4,000 characters.
+    pub output: String,
+}
+
+/// An atomicity violation that is told with another finding.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+pub struct Torn {
+    /// What exactly it looks like.
+    pub pattern: String,
+    /// The sites of the two accesses that are meant to be one step.
+    pub sites: [String; 2],
+}
+
+/// What the search had come to when one model was done.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub struct ModelCount {
     /// The model, by its name.
     pub model: String,
-    /// How many it gives.
+    /// How many of the findings it and the stricter ones give.
     pub findings: u64,
-    /// Of how many it was not settled.
+    /// How many groups of candidates it left undecided.
     #[serde(default)]
     pub unknown: u64,
-}
-
-impl From<&reweave_detect::ModelCount> for ModelCount {
-    fn from(count: &reweave_detect::ModelCount) -> ModelCount {
-        ModelCount { model: count.model.name().to_owned(), findings: count.findings, unknown: count.unknown }
-    }
+    /// Whether the search in it was stopped before its end.
+    #[serde(default)]
+    pub stopped: bool,
 }
 
 /// What came of a finding on the real program; better outcomes first.
@@ -231,11 +301,17 @@ impl TraceResult {
             },
             origins: origins.of(trace, finding.events()),
             target: finding.target(trace),
+            torn: finding.torn().iter().map(|torn| Torn::new(trace, torn)).collect(),
             schedule: finding.witness().witness().into(),
+            model: Some(finding.witness().model().name().to_owned()),
             instances: finding.instances(),
             trace: None,
             traces: None,
+            claim: Some(finding.witness().claim().into()),
+            severity: Some(Severity::new(finding.kind(), Some(finding.pattern()), None)),
             replay: None,
+            replays: Vec::new(),
+            view: None,
         });
         let undecided = prediction.undecided.iter().map(|open| Undecided {
             kind: open.kind,
@@ -266,12 +342,38 @@ impl TraceResult {
             },
             models: Vec::new(),
             unexamined: prediction.unexamined,
+            refused: prediction.refused,
             repairs: Vec::new(),
+            libraries: Vec::new(),
+            ordered_by_libraries: 0,
+            program: Vec::new(),
             hidden: Hidden::default(),
             shard: None,
             partial: prediction.partial,
+            time_limit: None,
             seconds: seconds(time),
         }
+    }
+}
+
+impl TraceResult {
+    /// Whether every candidate was decided in the models that do not compare values.
+    pub fn is_settled(&self) -> bool {
+        let by_value = |name: &str| name.parse().is_ok_and(Model::by_value);
+        if !by_value(&self.model) {
+            return self.counts.unknown == 0 && !self.partial;
+        }
+        let mut without = self.models.iter().filter(|count| !by_value(&count.model));
+        // Where there are branches, `branch` comes after `rf`; a search that was stopped may not have come to it.
+        let steps = if self.model == Model::Value.name() { 1 } else { 2 };
+        without.clone().count() == steps && without.all(|count| count.unknown == 0 && !count.stopped)
+    }
+}
+
+impl Torn {
+    fn new(trace: &Trace, torn: &reweave_detect::Torn) -> Torn {
+        let sites = torn.sites.map(|site| trace.site_name(site).to_owned());
+        Torn { pattern: torn.pattern.name().to_owned(), sites }
     }
 }
 
@@ -284,15 +386,33 @@ impl Undecided {
 
 impl Finding {
     /// The schedule, to be checked again.
-    pub fn witness(&self) -> Witness {
-        let tail = self.schedule.witness.iter().copied().map(EventId).collect();
-        Witness { prefix: self.schedule.witness_prefix, tail }
+    pub fn witness(&self, trace: &Trace) -> Witness {
+        self.schedule.expand(trace)
+    }
+
+    /// How bad it is.
+    pub fn severity(&self) -> Severity {
+        let by_kind = || Severity::new(self.kind, Pattern::from_name(&self.pattern), None);
+        self.severity.clone().unwrap_or_else(by_kind)
     }
 
     /// What the schedule shows. None where the finding does not have the events that its kind takes.
     pub fn claim(&self) -> Option<Claim> {
+        match &self.claim {
+            Some(claim) => Some(claim.into()),
+            None => self.guessed_claim(),
+        }
+    }
+
+    /// The claim of a finding in a document that does not store it.
+    fn guessed_claim(&self) -> Option<Claim> {
         let events: Vec<EventId> = self.events.iter().copied().map(EventId).collect();
         Some(match (self.kind, &events[..]) {
+            (Kind::Order, &[_, wait]) if self.pattern == "lost-wake-up" => Claim::Asleep(wait),
+            (Kind::Order, &[read, _]) if self.pattern == "use-before-initialisation" => {
+                Claim::Unwritten(read)
+            }
+            (Kind::Order, &[first, then]) if self.pattern == "call-order" => Claim::Ahead { first, then },
             (Kind::Race, [_, _]) => Claim::CoEnabled(events),
             (Kind::Deadlock, [_, ..]) => Claim::Deadlock(events),
             (Kind::Atomicity, [_, _, _]) => Claim::Sequence { events, adjacent: Vec::new() },

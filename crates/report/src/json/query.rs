@@ -4,7 +4,7 @@ use reweave_decide::{Reason, Verdict};
 use reweave_trace::Trace;
 use serde::{Deserialize, Serialize};
 
-use super::{Claim, Head, Refutation, Schedule, seconds};
+use super::{Claim, Counts, Head, Refutation, Schedule, seconds};
 
 /// A question and its answer. A feasible one is a witness file as well.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Debug)]
@@ -12,6 +12,32 @@ pub struct Query {
     /// The trace and the model.
     #[serde(flatten)]
     pub head: Head,
+    /// The question and its answer.
+    #[serde(flatten)]
+    pub answer: Answer,
+}
+
+/// Every pair of accesses of two source lines that conflict, and whether they can race.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Debug)]
+pub struct Race {
+    /// The trace and the model.
+    #[serde(flatten)]
+    pub head: Head,
+    /// The two source lines, as they were given.
+    pub race: [String; 2],
+    /// How many accesses each of them has.
+    pub accesses: [u64; 2],
+    /// How many pairs came to what; those that were not looked at are unknown.
+    pub counts: Counts,
+    /// The answers, in the order in which they were decided.
+    pub answers: Vec<Answer>,
+    /// How long the decisions took.
+    pub seconds: f64,
+}
+
+/// A question and its answer, of a trace and a model that are known.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Debug)]
+pub struct Answer {
     /// The question.
     pub query: Claim,
     /// The answer.
@@ -76,9 +102,15 @@ impl Query {
         verdict: &Verdict,
         time: f64,
     ) -> Query {
+        Query { head, answer: Answer::new(trace, claim, verdict, time) }
+    }
+}
+
+impl Answer {
+    /// That `claim` was found to be `verdict`, in `time` seconds.
+    pub fn new(trace: &Trace, claim: &reweave_witness::Claim, verdict: &Verdict, time: f64) -> Answer {
         let query = Claim::from(claim);
-        let mut document = Query {
-            head,
+        let mut answer = Answer {
             query: query.clone(),
             verdict: VerdictName::Unknown,
             schedule: None,
@@ -89,16 +121,16 @@ impl Query {
         };
         match verdict {
             Verdict::Feasible(checked) => {
-                document.verdict = VerdictName::Feasible;
-                document.schedule = Some(checked.witness().into());
-                document.claim = Some(query);
+                answer.verdict = VerdictName::Feasible;
+                answer.schedule = Some(checked.witness().into());
+                answer.claim = Some(query);
             }
             Verdict::Infeasible(refutation) => {
-                document.verdict = VerdictName::Infeasible;
-                document.refutation = Some(Refutation::list(trace, refutation));
+                answer.verdict = VerdictName::Infeasible;
+                answer.refutation = Some(Refutation::list(trace, refutation));
             }
-            Verdict::Unknown(reason) => document.reason = Some((*reason).into()),
+            Verdict::Unknown(reason) => answer.reason = Some((*reason).into()),
         }
-        document
+        answer
     }
 }

@@ -39,10 +39,16 @@ pub enum Reason {
     Woken,
     Starts,
     Observes,
+    Whichever,
+    OnlyOneLeft,
+    NoneLeft { read: u32 },
     Depends,
     NotBefore { read: u32, write: Option<u32> },
     Mutex { lock: String },
     NotNotified { wait: u32 },
+    Unseen,
+    Looked,
+    Called,
     Adjacent,
     Asked,
     Other,
@@ -68,6 +74,10 @@ pub enum Demand {
     Woken { wait: u32, waker: u32 },
     NotNotified { wait: u32, notification: u32 },
     DeadHolder { acquire: u32 },
+    AtRest { event: u32 },
+    Unseen { write: u32, earlier: u32 },
+    Looked { look: u32, later: u32 },
+    Called { call: u32, earlier: u32 },
     Other,
 }
 
@@ -79,6 +89,8 @@ pub enum Contradiction {
     SameThread { first: u32, second: u32 },
     NotAnAcquire { event: u32 },
     NoCycle,
+    NotASleep { event: u32 },
+    NotARead { event: u32 },
     Backwards { first: u32, second: u32 },
     Other,
 }
@@ -104,10 +116,16 @@ fn step(trace: &Trace, step: &reweave_decide::Step) -> Step {
         Why::Woken => Reason::Woken,
         Why::Starts => Reason::Starts,
         Why::Observes => Reason::Observes,
+        Why::Whichever => Reason::Whichever,
+        Why::OnlyOneLeft => Reason::OnlyOneLeft,
+        Why::NoneLeft { read } => Reason::NoneLeft { read: read.0 },
         Why::Depends => Reason::Depends,
         Why::NotBefore { read, write } => Reason::NotBefore { read: read.0, write: write.map(id) },
         Why::Mutex(lock) => Reason::Mutex { lock: trace.lock_name(lock).to_owned() },
         Why::NotNotified { wait } => Reason::NotNotified { wait: wait.0 },
+        Why::Unseen => Reason::Unseen,
+        Why::Looked => Reason::Looked,
+        Why::Called => Reason::Called,
         Why::Adjacent => Reason::Adjacent,
         Why::Asked => Reason::Asked,
         _ => Reason::Other,
@@ -139,6 +157,10 @@ fn demand(trace: &Trace, demand: reweave_decide::Demand) -> Demand {
             Demand::NotNotified { wait: wait.0, notification: notification.0 }
         }
         Core::DeadHolder { acquire } => Demand::DeadHolder { acquire: acquire.0 },
+        Core::AtRest(event) => Demand::AtRest { event: event.0 },
+        Core::Unseen { write, earlier } => Demand::Unseen { write: write.0, earlier: earlier.0 },
+        Core::Looked { look, later } => Demand::Looked { look: look.0, later: later.0 },
+        Core::Called { call, earlier } => Demand::Called { call: call.0, earlier: earlier.0 },
         _ => Demand::Other,
     }
 }
@@ -149,6 +171,8 @@ impl From<Impossible> for Contradiction {
             Impossible::SameThread(a, b) => Contradiction::SameThread { first: a.0, second: b.0 },
             Impossible::NotAnAcquire(a) => Contradiction::NotAnAcquire { event: a.0 },
             Impossible::NoCycle => Contradiction::NoCycle,
+            Impossible::NotASleep(a) => Contradiction::NotASleep { event: a.0 },
+            Impossible::NotARead(a) => Contradiction::NotARead { event: a.0 },
             Impossible::Backwards(a, b) => Contradiction::Backwards { first: a.0, second: b.0 },
             _ => Contradiction::Other,
         }

@@ -66,9 +66,24 @@ pub fn demand(trace: &Trace, model: Model, demand: Demand) -> String {
         Demand::NotNotified { wait, notification } => {
             format!("nothing woke {}, so {} does not come while it lasts", text(wait), text(notification))
         }
+        Demand::Unseen { write, earlier } => {
+            format!("{} was not recorded, and may be due to {}", text(write), text(earlier))
+        }
+        Demand::Looked { look, later } => {
+            format!("{} looked at the clock later than {}, and it does not go back", text(later), text(look))
+        }
+        Demand::Called { call, earlier } => {
+            format!("{} and {} are calls on one object, which keep their order", text(earlier), text(call))
+        }
         Demand::DeadHolder { acquire } => {
             let lock = event::target(trace, acquire);
             format!("the query asks for {} to find {lock} held by a thread that has ended", text(acquire))
+        }
+        Demand::AtRest(event) => {
+            format!(
+                "nobody can go on in the end: {} comes, or its thread waits for ever before it",
+                text(event)
+            )
         }
         // The enum is open; what it may say one day is told as it stands.
         other => format!("{other:?}"),

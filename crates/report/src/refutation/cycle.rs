@@ -10,7 +10,7 @@ use super::short;
 use crate::{claim, event};
 
 pub(super) fn story(trace: &Trace, asked: &Claim, steps: &[Step]) -> String {
-    let steps = merged(turned(steps));
+    let steps = circle(steps);
     let mut text = String::from("Going round in a circle:\n");
     for (number, step) in (1..).zip(&steps) {
         // Writing to a string cannot fail.
@@ -26,6 +26,11 @@ pub(super) fn story(trace: &Trace, asked: &Claim, steps: &[Step]) -> String {
         let _ = writeln!(text, "So {} would have to come before itself: a contradiction.", short(first.from));
     }
     text
+}
+
+/// The cycle as it is shown: what the query asks for comes last, and steps along one thread are one.
+pub fn circle(steps: &[Step]) -> Vec<Step> {
+    merged(turned(steps))
 }
 
 /// The cycle turned so that it ends with what the query asks for: that is what clashes with the rest.
@@ -64,6 +69,16 @@ pub fn reason(trace: &Trace, asked: &Claim, step: &Step) -> String {
         Why::Woken => format!("it woke the wait of {other} at {to}"),
         Why::Starts => format!("{thread} starts to wait at {from}, and {to} woke it"),
         Why::Observes => format!("{other} observes it at {to}"),
+        Why::Whichever => {
+            format!("whichever write of its value {other} observes at {to} comes no earlier than {from}")
+        }
+        Why::OnlyOneLeft => {
+            format!("{other} observes it at {to}: no other write of that value is left to observe")
+        }
+        Why::NoneLeft { read } => format!(
+            "{} has to observe a write of its value; no other is left, and this is what it observed",
+            short(read)
+        ),
         Why::Depends => {
             let doing = if is(trace, step.to, Kind::reads) { "observes" } else { "does" };
             let effect = if is(trace, step.from, Kind::writes) { "writes" } else { "observes" };
@@ -74,6 +89,9 @@ pub fn reason(trace: &Trace, asked: &Claim, step: &Step) -> String {
         Why::NotNotified { wait } => {
             format!("nothing woke the wait at {}, so no notification may come while it lasts", short(wait))
         }
+        Why::Unseen => format!("the write at {to} was not recorded, and may be due to anything before it"),
+        Why::Looked => format!("both look at one clock, and {to} was later"),
+        Why::Called => "both are calls on one object, and these keep their order".to_owned(),
         Why::Adjacent => adjacent(asked, step),
         Why::Asked => asked_for(asked, step),
         // The enum is open; what it may say one day is told as it stands.

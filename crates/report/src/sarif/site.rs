@@ -2,63 +2,33 @@
 
 use serde_sarif::sarif::{ArtifactLocation, Location, LogicalLocation, PhysicalLocation, Region};
 
-use super::message;
+use super::{SOURCES, message};
+use crate::view::Site;
 
 /// The location of `site`, with `what` happens there.
 pub(super) fn location(site: &str, what: String) -> Location {
     let mut location = Location::builder().message(message(what)).build();
-    match Position::parse(site) {
-        Some(position) => {
-            let mut region = Region::builder().start_line(position.line).build();
-            region.start_column = position.column;
-            let file = ArtifactLocation::builder().uri(uri(position.file)).build();
-            let physical = PhysicalLocation::builder().artifact_location(file).region(region).build();
+    let parts = Site::new(site);
+    match (&parts.file, parts.line) {
+        (Some(file), Some(line)) => {
+            let mut region = Region::builder().start_line(i64::from(line)).build();
+            region.start_column = parts.column.map(i64::from);
+            let mut artifact = ArtifactLocation::builder().uri(uri(file)).build();
+            artifact.uri_base_id = (!file.starts_with('/')).then(|| SOURCES.to_owned());
+            let physical = PhysicalLocation::builder().artifact_location(artifact).region(region).build();
             location.physical_location = Some(physical);
-            if let Some(function) = position.function {
+            if let Some(function) = &parts.function {
                 location.logical_locations = Some(vec![logical(function)]);
             }
         }
-        None if site.is_empty() => {}
-        None => location.logical_locations = Some(vec![logical(site)]),
+        _ if site.is_empty() => {}
+        _ => location.logical_locations = Some(vec![logical(site)]),
     }
     location
 }
 
 fn logical(name: &str) -> LogicalLocation {
     LogicalLocation::builder().fully_qualified_name(name).build()
-}
-
-/// A position in a source file.
-#[derive(PartialEq, Eq, Debug)]
-struct Position<'s> {
-    function: Option<&'s str>,
-    file: &'s str,
-    line: i64,
-    column: Option<i64>,
-}
-
-impl<'s> Position<'s> {
-    /// Takes `file:line`, `file:line:column`, and both with a function before them, in parentheses or not.
-    fn parse(site: &'s str) -> Option<Position<'s>> {
-        let number = |text: &str| -> Option<i64> {
-            let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-            digits.then(|| text.parse().ok()).flatten().filter(|&number| number > 0)
-        };
-        let (function, place) = match site.trim().rsplit_once(' ') {
-            Some((function, place)) => (Some(function.trim()), place),
-            None => (None, site.trim()),
-        };
-        let place = place.strip_prefix('(').and_then(|place| place.strip_suffix(')')).unwrap_or(place);
-        let (rest, last) = place.rsplit_once(':')?;
-        let last = number(last)?;
-        let (file, line, column) = match rest.rsplit_once(':').map(|(file, line)| (file, number(line))) {
-            Some((file, Some(line))) => (file, line, Some(last)),
-            _ => (rest, last, None),
-        };
-        // `x:3` may be anything; a file has an extension or a folder.
-        let is_file = file.contains(['.', '/', '\\']) && !file.ends_with(':');
-        is_file.then_some(Position { function, file, line, column })
-    }
 }
 
 /// A path as a URI reference.
@@ -83,30 +53,6 @@ fn uri(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn positions_are_told_from_other_sites() {
-        let position = |function, file, line, column| Some(Position { function, file, line, column });
-        for (site, expected) in [
-            ("bank.c:12", position(None, "bank.c", 12, None)),
-            ("src/bank.rs:12:5", position(None, "src/bank.rs", 12, Some(5))),
-            ("deposit bank.c:12", position(Some("deposit"), "bank.c", 12, None)),
-            (
-                "Bank.deposit(int) (src/Bank.java:3)",
-                position(Some("Bank.deposit(int)"), "src/Bank.java", 3, None),
-            ),
-            ("12", None),
-            ("x:12", None),
-            ("bank.c", None),
-            ("bank.c:", None),
-            ("bank.c:0", None),
-            ("bank.c:-1", None),
-            ("bank.c:99999999999999999999", None),
-            ("", None),
-        ] {
-            assert_eq!(Position::parse(site), expected, "{site}");
-        }
-    }
 
     #[test]
     fn paths_become_uris() {

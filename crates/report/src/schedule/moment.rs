@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use reweave_trace::{EventId, Holds, Op, ThreadId, Trace};
+use reweave_trace::{EventId, Holds, Links, Op, ThreadId, Trace};
 use reweave_witness::{CheckedWitness, Claim};
 
 use super::rows::Row;
@@ -21,8 +21,22 @@ pub(super) fn rows(trace: &Trace, checked: &CheckedWitness) -> Vec<Row> {
             [Row::Moment(title.to_owned())].into_iter().chain(steps).collect()
         }
         Claim::Deadlock(acquires) => deadlock(trace, checked, acquires),
-        Claim::Sequence { .. } | Claim::Before { .. } => Vec::new(),
+        Claim::Asleep(wait) => asleep(trace, *wait),
+        Claim::Ahead { then, .. } => {
+            let title = "it can run now: too late".to_owned();
+            vec![Row::Moment(title), Row::Step { event: *then, marked: true }]
+        }
+        Claim::Sequence { .. } | Claim::Before { .. } | Claim::Unwritten(_) => Vec::new(),
     }
+}
+
+fn asleep(trace: &Trace, wait: EventId) -> Vec<Row> {
+    let text = format!("waits for {}; every other thread has ended, or waits", event::target(trace, wait));
+    vec![
+        Row::Moment("nobody is left to wake it".to_owned()),
+        Row::Step { event: wait, marked: true },
+        Row::Remark { thread: trace.thread(wait), text },
+    ]
 }
 
 fn deadlock(trace: &Trace, checked: &CheckedWitness, acquires: &[EventId]) -> Vec<Row> {
@@ -35,6 +49,14 @@ fn deadlock(trace: &Trace, checked: &CheckedWitness, acquires: &[EventId]) -> Ve
             1 => end.ended.iter().copied().collect(),
             _ => acquires.iter().map(|&other| trace.thread(other)).collect(),
         };
+        if let Op::Wait(_) = trace.op(acquire) {
+            let waker = Links::new(trace).wait(acquire).and_then(|link| link.waker);
+            let by = waker.map(|waker| event::clean(trace.thread_name(trace.thread(waker))).into_owned());
+            let target = event::target(trace, acquire);
+            let text = format!("waits for {target}, to be notified by {}", by.unwrap_or_default());
+            rows.push(Row::Remark { thread: trace.thread(acquire), text });
+            continue;
+        }
         let ended = if acquires.len() == 1 { ", which has ended" } else { "" };
         let names: Vec<String> = others
             .into_iter()
@@ -48,13 +70,13 @@ fn deadlock(trace: &Trace, checked: &CheckedWitness, acquires: &[EventId]) -> Ve
 }
 
 /// The locks after a schedule.
-struct End {
+pub(crate) struct End {
     holds: Holds,
     ended: BTreeSet<ThreadId>,
 }
 
 impl End {
-    fn of(trace: &Trace, checked: &CheckedWitness) -> End {
+    pub(crate) fn of(trace: &Trace, checked: &CheckedWitness) -> End {
         let mut end = End { holds: Holds::new(), ended: BTreeSet::new() };
         for event in checked.witness().schedule(trace) {
             let thread = trace.thread(event);
@@ -68,6 +90,11 @@ impl End {
             }
         }
         end
+    }
+
+    /// The ended threads that keep `acquire` waiting.
+    pub(crate) fn holders(&self, trace: &Trace, acquire: EventId) -> Vec<ThreadId> {
+        self.ended.iter().copied().filter(|&thread| self.blocks(trace, acquire, thread)).collect()
     }
 
     fn blocks(&self, trace: &Trace, acquire: EventId, thread: ThreadId) -> bool {

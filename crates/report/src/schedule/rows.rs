@@ -51,7 +51,7 @@ pub(super) fn steps(trace: &Trace, checked: &CheckedWitness, limit: usize) -> Ve
 }
 
 /// How many positions run as observed, and what follows: a witness may have given its prefix shorter than it is.
-fn observed<'w>(trace: &Trace, witness: &'w Witness) -> (u32, &'w [EventId]) {
+pub(crate) fn observed<'w>(trace: &Trace, witness: &'w Witness) -> (u32, &'w [EventId]) {
     let (mut length, mut tail) = (witness.prefix, &witness.tail[..]);
     while let [next, rest @ ..] = tail
         && (length..next.0).all(|position| trace.kind(EventId(position)) == Kind::Skip)

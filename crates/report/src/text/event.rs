@@ -2,26 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use reweave_trace::{EventId, ThreadId, Trace};
-
 use crate::claim::and;
-use crate::event::{clean, op};
+use crate::event::clean;
 use crate::json::predict::{Finding, Origin};
-use crate::scene::{Hold, Scene};
 use crate::stack;
+use crate::view::{Held, Role, View};
 
 /// `at bank.c:22 (event 5), holding m since bank.c:21`; or, where calls are known, a line for each frame of the stack.
-pub(super) fn place(scene: Option<&Scene<'_>>, event: EventId, site: &str, stack: &[String]) -> Vec<String> {
-    let mut more = String::new();
-    if let Some(scene) = scene
-        && op(scene.trace, event).is_some()
-    {
-        more += &match &held(scene, event)[..] {
-            [] => ", holding no lock".to_owned(),
-            locks => format!(", holding {}", and(locks)),
-        };
-    }
-    at(site, stack, event.0, &more)
+pub(super) fn place(finding: &Finding, place: usize) -> Vec<String> {
+    let event = finding.events.get(place).copied().unwrap_or_default();
+    let site = finding.sites.get(place).map_or("", String::as_str);
+    let stack = finding.stacks.get(place).map_or(&[][..], Vec::as_slice);
+    let view = finding.view.as_deref();
+    let role = view.and_then(|view| Some((view, view.roles.get(place)?)));
+    let more = role.map_or_else(String::new, |(view, role)| match &held(view, role)[..] {
+        [] => ", holding no lock".to_owned(),
+        locks => format!(", holding {}", and(locks)),
+    });
+    at(site, stack, event, &more)
 }
 
 /// A site, or a stack where it has more than one frame, with what there is to say.
@@ -33,33 +31,29 @@ fn at(site: &str, stack: &[String], event: u32, more: &str) -> Vec<String> {
     }
 }
 
-/// The locks that the thread of `event` holds just before it, each with where it was taken.
-fn held(scene: &Scene<'_>, event: EventId) -> Vec<String> {
-    let trace = scene.trace;
-    let one = |hold: &Hold| {
-        let shared = if hold.shared { " (shared)" } else { "" };
-        let since = match trace.site_name(trace.site(hold.acquire)) {
-            "" => format!("event {}", hold.acquire.0),
+/// The locks that a thread holds, each with where it was taken.
+fn held(view: &View, role: &Role) -> Vec<String> {
+    let one = |held: &Held| {
+        let shared = if held.shared { " (shared)" } else { "" };
+        let since = match view.sites.get(held.site as usize).map_or("", |site| &site.text) {
+            "" => format!("event {}", held.since),
             site => clean(site).into_owned(),
         };
-        format!("{}{shared} since {since}", clean(trace.lock_name(hold.lock)))
+        let lock = view.targets.get(held.lock as usize).map_or("", |target| &target.name);
+        format!("{}{shared} since {since}", clean(lock))
     };
-    scene.held(event).iter().map(one).collect()
+    role.held.iter().map(one).collect()
 }
 
 /// Where the threads of a finding come from, in order of their first event; where calls are known, its objects, too.
-pub(super) fn creations(scene: Option<&Scene<'_>>, finding: &Finding) -> Vec<String> {
+pub(super) fn creations(finding: &Finding) -> Vec<String> {
     if !finding.origins.is_empty() {
         return finding.origins.iter().flat_map(origin).collect();
     }
-    let Some(scene) = scene else { return Vec::new() };
-    let trace = scene.trace;
-    let mut seen: BTreeSet<ThreadId> = BTreeSet::new();
-    let events = finding.events.iter().map(|&event| EventId(event));
-    events
-        .filter(|&event| op(trace, event).is_some() && seen.insert(trace.thread(event)))
-        .filter_map(|event| creation(trace, scene, trace.thread(event)))
-        .collect()
+    let Some(view) = finding.view.as_deref() else { return Vec::new() };
+    let mut seen: BTreeSet<u32> = BTreeSet::new();
+    let threads = view.roles.iter().map(|role| role.thread).filter(|&thread| seen.insert(thread));
+    threads.filter_map(|thread| creation(view, thread)).collect()
 }
 
 fn origin(origin: &Origin) -> Vec<String> {
@@ -76,11 +70,14 @@ fn origin(origin: &Origin) -> Vec<String> {
 }
 
 /// None for a thread that nobody created, such as the first.
-fn creation(trace: &Trace, scene: &Scene<'_>, thread: ThreadId) -> Option<String> {
-    let fork = scene.fork(thread)?;
-    let (child, parent) = (clean(trace.thread_name(thread)), clean(trace.thread_name(trace.thread(fork))));
-    Some(match trace.site_name(trace.site(fork)) {
-        "" => format!("Thread {child} was created by {parent} (event {})", fork.0),
-        site => format!("Thread {child} was created by {parent} at {} (event {})", clean(site), fork.0),
+fn creation(view: &View, thread: u32) -> Option<String> {
+    let thread = view.threads.get(thread as usize)?;
+    let created = thread.created.as_ref()?;
+    let (child, parent) = (clean(&thread.name), clean(&created.by));
+    Some(match view.sites.get(created.site as usize).map_or("", |site| &site.text) {
+        "" => format!("Thread {child} was created by {parent} (event {})", created.event),
+        site => {
+            format!("Thread {child} was created by {parent} at {} (event {})", clean(site), created.event)
+        }
     })
 }

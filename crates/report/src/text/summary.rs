@@ -17,6 +17,7 @@ pub fn summary(document: &Document, findings: &[Finding], color: bool) -> String
         several => count(several.len() as u64, "trace", "traces"),
     };
     let title = match findings.len() as u64 {
+        0 if !document.failed_runs.is_empty() => format!("SUMMARY: nothing predicted in {place}"),
         0 if open(document) == 0 && !document.is_partial() => format!("SUMMARY: nothing found in {place}"),
         0 => format!("SUMMARY: nothing found in {place}, but not everything was decided"),
         number => {
@@ -30,6 +31,10 @@ pub fn summary(document: &Document, findings: &[Finding], color: bool) -> String
             text += &format!("  {}\n", one_line(result));
         }
     }
+    if !document.failed_runs.is_empty() {
+        let runs = count(document.failed_runs.len() as u64, "recorded run", "recorded runs");
+        text += &format!("  {runs} failed without any of that: see above\n");
+    }
     let mut line = |line: Option<String>| {
         if let Some(line) = line {
             text += &format!("  {line}\n");
@@ -40,6 +45,8 @@ pub fn summary(document: &Document, findings: &[Finding], color: bool) -> String
     line(Some(candidates(document)));
     line(undecided(document));
     line(unexamined(document));
+    line(refused(document));
+    line(time_limit(document));
     line(Some(dropped(document)));
     for result in &document.results {
         for repair in &result.repairs {
@@ -48,6 +55,7 @@ pub fn summary(document: &Document, findings: &[Finding], color: bool) -> String
             line(Some(format!("repaired: {path}: {number} x {}: {}", repair.defect, repair.remedy)));
         }
     }
+    line(libraries(document));
     line(hidden(document));
     line(shards(document));
     for model in models(document) {
@@ -109,6 +117,7 @@ fn by_model(document: &Document) -> Option<String> {
             None => sums.push((&count.model, count.findings, count.unknown)),
         }
     }
+    sums.retain(|_| document.results.iter().any(|result| !result.findings.is_empty()));
     let parts = sums.into_iter().map(|(model, findings, unknown)| {
         let open = if unknown > 0 { format!(" ({} not decided)", grouped(unknown)) } else { String::new() };
         format!("{} in {model}{open}", grouped(findings))
@@ -157,6 +166,21 @@ fn unexamined(document: &Document) -> Option<String> {
     })
 }
 
+fn refused(document: &Document) -> Option<String> {
+    let number: u64 = document.results.iter().map(|result| result.refused).sum();
+    (number > 0).then(|| {
+        let what = count(number, "further interleaving", "further interleavings");
+        format!(
+            "not looked at: up to {what} of two accesses with a third, seldom a bug; --atomicity all does"
+        )
+    })
+}
+
+fn time_limit(document: &Document) -> Option<String> {
+    let limit = document.results.iter().find_map(|result| result.time_limit)?;
+    Some(format!("the search was given {limit} s in all; --time changes that"))
+}
+
 fn dropped(document: &Document) -> String {
     let sum = |figure: fn(&TraceResult) -> u64| document.results.iter().map(figure).sum::<u64>();
     let (local, read_only) = (sum(|one| one.dropped.thread_local), sum(|one| one.dropped.read_only));
@@ -170,6 +194,32 @@ fn dropped(document: &Document) -> String {
         grouped(ordered),
         count(sum(|one| one.dropped.events), "event", "events")
     )
+}
+
+/// What was assumed of libraries without hooks, and what that took away.
+fn libraries(document: &Document) -> Option<String> {
+    let mut steps: BTreeMap<&str, u64> = BTreeMap::new();
+    for library in document.results.iter().flat_map(|result| &result.libraries) {
+        *steps.entry(&library.name).or_default() += library.steps;
+    }
+    let (first, _) = steps.first_key_value()?;
+    let (first, more) =
+        (clean(first).into_owned(), document.results.iter().map(|one| one.ordered_by_libraries).sum());
+    let names: Vec<String> = steps
+        .iter()
+        .map(|(name, &steps)| format!("{} ({})", clean(name), count(steps, "step", "steps")))
+        .collect();
+    let taken = match more {
+        0 => "that took no finding away".to_owned(),
+        more => format!(
+            "that took {} away; --trust-library '{first}' lifts it",
+            count(more, "finding", "findings")
+        ),
+    };
+    Some(format!(
+        "libraries without hooks: what passes through {} keeps its observed order: {taken}",
+        and(&names)
+    ))
 }
 
 fn hidden(document: &Document) -> Option<String> {
@@ -204,7 +254,7 @@ fn models(document: &Document) -> Vec<&str> {
 fn assumptions(model: &str) -> String {
     let what = match model.parse() {
         Ok(Model::Sync) => "data flow is ignored, so findings are candidates only",
-        Ok(Model::Rf) => "every read observes what it did; assumes nothing of the program",
+        Ok(Model::Rf) => "every read observes what it did; assumes that the trace tells all communication",
         Ok(Model::Value) => {
             "a read may observe an equal value instead; assumes that the values in the trace are right"
         }

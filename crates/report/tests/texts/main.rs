@@ -5,3 +5,4 @@ mod json;
 mod random;
 mod refutations;
 mod schedules;
+mod views;

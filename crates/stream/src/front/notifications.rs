@@ -63,6 +63,12 @@ impl Notifications {
         slot
     }
 
+    /// A slot that no notification gets.
+    pub(super) fn reserve(&mut self) -> u32 {
+        self.slots += 1;
+        self.slots - 1
+    }
+
     /// Takes the notification that woke a wait which started at event `start`.
     ///
     /// Its slot may be used again for the next notification, not before.

@@ -18,6 +18,9 @@ pub(crate) struct Objects {
     /// A bit a variable.
     used: Vec<u64>,
     allocated: FixedBitSet,
+    /// The variables that are part of something, or were born.
+    parts: FixedBitSet,
+    named: usize,
     freed: FixedBitSet,
     /// By the node above and the part of the name after its dot: every dotted beginning of a variable's name has one.
     nodes: HashMap<Key, u32>,
@@ -90,6 +93,23 @@ impl Objects {
         self.used.get(variable as usize / 64).is_some_and(|word| word >> (variable % 64) & 1 == 1)
     }
 
+    /// Whether `variable` is a field, or an object that was born: what its death makes a bug of if it comes too late.
+    #[inline]
+    pub(crate) fn is_part(&self, variable: u32) -> bool {
+        self.parts.contains(variable as usize)
+    }
+
+    /// Looks at the names of variables that have come up since the last time.
+    pub(super) fn name(&mut self, names: &Names) {
+        let variables = names.space(Space::Variable);
+        for id in self.named..variables.len() {
+            if variables.get(id as u32).contains('.') {
+                self.parts.grow_and_insert(id);
+            }
+        }
+        self.named = variables.len();
+    }
+
     /// Runs the birth or death of `object`, if nothing is wrong with it.
     pub(super) fn lifetime(&mut self, names: &Names, object: u32, birth: bool) -> Result<(), Defect> {
         self.learn(names);
@@ -105,6 +125,9 @@ impl Objects {
         }
         let done = if birth { &mut self.allocated } else { &mut self.freed };
         done.grow_and_insert(index);
+        if birth {
+            self.parts.grow_and_insert(index);
+        }
         self.used(object);
         if let Some(&node) = self.of_variable.get(index) {
             self.tree[node as usize].lifetime = true;

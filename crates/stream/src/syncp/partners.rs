@@ -15,7 +15,7 @@ use crate::step::{Cell, Step, Touch, at};
 #[derive(Default, Debug)]
 pub(super) struct Entry {
     threads: Vec<ByThread>,
-    /// Whether there was an update: then every write counts.
+    /// Whether there was an update or a failed attempt: then every write counts.
     updated: bool,
 }
 
@@ -75,7 +75,13 @@ impl Entry {
         list.last[usize::from(writes)] = kept.count;
         let list = &mut list.lists[usize::from(writes)];
         match list.last_mut() {
-            Some(last) if !every && Rc::ptr_eq(&last.before, &kept.before) && last.atomic == kept.atomic => {
+            // A step that runs only when it is clean cannot stand for one that always runs.
+            Some(last)
+                if !every
+                    && Rc::ptr_eq(&last.before, &kept.before)
+                    && last.atomic == kept.atomic
+                    && last.update >= kept.update =>
+            {
                 *last = kept;
             }
             _ => list.push(kept),
@@ -122,6 +128,8 @@ impl SyncP {
                 earlier_site: SiteId(site),
                 later: EventId(step.event),
                 later_site: SiteId(step.site),
+                order: false,
+                lock: None,
             });
         }
     }

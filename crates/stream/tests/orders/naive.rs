@@ -5,33 +5,39 @@
 use reweave_stream::Analysis;
 use reweave_trace::{ConditionId, EventId, LockId, Op, ThreadId, Trace};
 
-/// Row e has a bit for each event that e is related to.
-type Relation = Vec<u64>;
+use super::relation::{Relation, add, closed, compose, has, union};
 
 /// A critical section: the outermost acquire of a nest, and its release.
 #[derive(Clone, Copy, Debug)]
-struct Section {
-    thread: ThreadId,
-    lock: LockId,
-    shared: bool,
-    acquire: usize,
-    release: Option<usize>,
+pub(crate) struct Section {
+    pub(crate) thread: ThreadId,
+    pub(crate) lock: LockId,
+    pub(crate) shared: bool,
+    pub(crate) acquire: usize,
+    pub(crate) release: Option<usize>,
 }
 
 /// A trace with what its definitions speak of.
 pub(crate) struct Naive<'t> {
-    trace: &'t Trace,
-    ids: Vec<EventId>,
-    sections: Vec<Section>,
+    pub(crate) trace: &'t Trace,
+    pub(crate) ids: Vec<EventId>,
+    pub(crate) sections: Vec<Section>,
+    /// Whether calls that commute may change places.
+    commuting: bool,
 }
 
 impl<'t> Naive<'t> {
     pub(crate) fn new(trace: &'t Trace) -> Naive<'t> {
         let ids: Vec<EventId> = trace.ids().filter(|&id| trace.op(id) != Op::Skip).collect();
         assert!(ids.len() <= 64, "a row has 64 bits");
-        let mut naive = Naive { trace, ids, sections: Vec::new() };
+        let mut naive = Naive { trace, ids, sections: Vec::new(), commuting: false };
         naive.sections = naive.find_sections();
         naive
+    }
+
+    /// The same, for an analysis that knows which calls commute.
+    pub(crate) fn commuting(trace: &'t Trace) -> Naive<'t> {
+        Naive { commuting: true, ..Naive::new(trace) }
     }
 
     /// Every racy pair of an analysis, earlier event first.
@@ -54,6 +60,7 @@ impl<'t> Naive<'t> {
                 Box::new(move |a, b| !has(&order, a, b))
             }
             Analysis::SyncP => Box::new(|a, b| self.syncp(a, b)),
+            Analysis::Edc => unreachable!("it has two kinds of pairs"),
         };
         let mut found = Vec::new();
         for b in 0..self.ids.len() {
@@ -66,15 +73,15 @@ impl<'t> Naive<'t> {
         found
     }
 
-    fn op(&self, e: usize) -> Op {
+    pub(crate) fn op(&self, e: usize) -> Op {
         self.trace.op(self.ids[e])
     }
 
-    fn thread(&self, e: usize) -> ThreadId {
+    pub(crate) fn thread(&self, e: usize) -> ThreadId {
         self.trace.thread(self.ids[e])
     }
 
-    fn events(&self) -> std::ops::Range<usize> {
+    pub(crate) fn events(&self) -> std::ops::Range<usize> {
         0..self.ids.len()
     }
 
@@ -107,14 +114,14 @@ impl<'t> Naive<'t> {
         sections
     }
 
-    fn inside(&self, section: &Section, e: usize) -> bool {
+    pub(crate) fn inside(&self, section: &Section, e: usize) -> bool {
         self.thread(e) == section.thread
             && section.acquire <= e
             && section.release.is_none_or(|release| e <= release)
     }
 
     /// Pairs of sections of one lock that exclude each other, of different threads, with the release of the first.
-    fn successive(&self) -> Vec<(Section, usize, Section)> {
+    pub(crate) fn successive(&self) -> Vec<(Section, usize, Section)> {
         let mut found = Vec::new();
         for &first in &self.sections {
             for &second in &self.sections {
@@ -132,7 +139,7 @@ impl<'t> Naive<'t> {
     }
 
     /// Whether two events touch the same memory and one writes it, atomic or not.
-    fn clash(&self, a: usize, b: usize) -> bool {
+    pub(crate) fn clash(&self, a: usize, b: usize) -> bool {
         let (Some(x), Some(y)) = (self.op(a).access(), self.op(b).access()) else { return false };
         (x.writes || y.writes) && self.same_memory(a, b)
     }
@@ -172,6 +179,24 @@ impl<'t> Naive<'t> {
         self.waker(e, condition).is_none() && (self.start(e) + 1..e).any(notifies)
     }
 
+    /// Whether both are calls, and a name of an object, an argument or a result is in both.
+    fn share_a_word(&self, a: usize, b: usize) -> bool {
+        let words = |e: usize| match self.op(e) {
+            op @ Op::Call(_) => {
+                let text = self.trace.target_name(op).unwrap_or_default();
+                let head = text.split(['(', '=']).next().unwrap_or_default();
+                let object = head.rsplit_once('.').map_or("", |(object, _)| object);
+                let rest = text.split(['(', ')', ',', '=']).skip(1).filter(|word| !word.is_empty());
+                // A word before the object's name is its type, or part of the name.
+                let name = object.split_once(' ').map_or(object, |(_, name)| name);
+                [object, name].into_iter().chain(rest).collect()
+            }
+            _ => Vec::new(),
+        };
+        let (a, b): (Vec<&str>, Vec<&str>) = (words(a), words(b));
+        a.iter().any(|word| b.contains(word))
+    }
+
     /// The acquire that made an attempt fail: the exclusive one or, of shared ones, the first.
     fn blocker(&self, e: usize) -> Option<usize> {
         let Op::Busy(lock) = self.op(e) else { return None };
@@ -190,17 +215,22 @@ impl<'t> Naive<'t> {
     fn needs(&self, e: usize) -> Vec<usize> {
         let mut needs: Vec<usize> =
             self.events().filter(|&f| self.op(f) == Op::Fork(self.thread(e))).collect();
+        let others = |&f: &usize| self.thread(f) != self.thread(e);
         match self.op(e) {
             // Also a thread that does nothing is there to be joined only once it was forked.
             Op::Join(child) => needs
                 .extend(self.events().filter(|&f| self.thread(f) == child || self.op(f) == Op::Fork(child))),
             Op::Wait(condition) => needs.extend(self.waker(e, condition)),
+            Op::Unseen(_) => needs.extend((0..e).filter(others)),
+            Op::Look(_) => needs.extend((0..e).filter(others).filter(|&f| self.op(f) == self.op(e))),
+            Op::Call(_) if self.commuting => {}
+            Op::Call(_) => needs.extend((0..e).filter(others).filter(|&f| self.share_a_word(f, e))),
             _ => needs.extend(self.blocker(e)),
         }
         needs
     }
 
-    fn hard(&self) -> Relation {
+    pub(crate) fn hard(&self) -> Relation {
         let mut order = vec![0; self.ids.len()];
         for e in self.events() {
             for f in self.needs(e) {
@@ -216,7 +246,7 @@ impl<'t> Naive<'t> {
         order
     }
 
-    fn with_program_order(&self, mut order: Relation) -> Relation {
+    pub(crate) fn with_program_order(&self, mut order: Relation) -> Relation {
         for e in self.events() {
             for f in 0..e {
                 if self.thread(f) == self.thread(e) {
@@ -261,7 +291,7 @@ impl<'t> Naive<'t> {
         }
     }
 
-    fn wdc(&self) -> Relation {
+    pub(crate) fn wdc(&self) -> Relation {
         let mut order = self.with_program_order(self.hard());
         self.conflicting_sections(&mut order);
         closed(order)
@@ -293,7 +323,7 @@ impl<'t> Naive<'t> {
 
     /// Whether two conflicting events are a synchronization-preserving race.
     fn syncp(&self, a: usize, b: usize) -> bool {
-        let update = |e: usize| matches!(self.op(e), Op::Update(_));
+        let update = |e: usize| matches!(self.op(e), Op::Update(_) | Op::FailedAttempt(_));
         let mut set = 0_u64;
         for e in [a, b] {
             set |= self
@@ -302,6 +332,9 @@ impl<'t> Naive<'t> {
                 .fold(0, |set, f| set | 1 << f);
             if update(e) {
                 set |= self.observed(e).map_or(0, |write| 1 << write);
+            }
+            if let Op::Unseen(_) = self.op(e) {
+                set |= self.needs(e).into_iter().fold(0, |set, f| set | 1 << f);
             }
             // A thread that has no event before has started, nevertheless.
             set |= self
@@ -342,9 +375,9 @@ impl<'t> Naive<'t> {
     }
 }
 
-/// Whether the event is an update.
+/// Whether the event is an update or a failed attempt, which runs only when it is clean.
 pub(crate) fn is_update(trace: &Trace, e: EventId) -> bool {
-    matches!(trace.op(e), Op::Update(_))
+    matches!(trace.op(e), Op::Update(_) | Op::FailedAttempt(_))
 }
 
 /// Whether some wait returned though others had taken the notifications since its start.
@@ -363,32 +396,4 @@ pub(crate) fn is_well_nested(trace: &Trace) -> bool {
             !starts_inside || end(inner) <= end(outer)
         })
     })
-}
-
-fn add(relation: &mut Relation, a: usize, b: usize) {
-    relation[a] |= 1 << b;
-}
-
-fn has(relation: &Relation, a: usize, b: usize) -> bool {
-    relation[a] >> b & 1 == 1
-}
-
-fn union(x: &Relation, y: &Relation) -> Relation {
-    x.iter().zip(y).map(|(x, y)| x | y).collect()
-}
-
-fn compose(x: &Relation, y: &Relation) -> Relation {
-    x.iter().map(|row| (0..y.len()).filter(|m| row >> m & 1 == 1).fold(0, |to, m| to | y[m])).collect()
-}
-
-/// The transitive closure.
-fn closed(mut relation: Relation) -> Relation {
-    for middle in 0..relation.len() {
-        for from in 0..relation.len() {
-            if has(&relation, from, middle) {
-                relation[from] |= relation[middle];
-            }
-        }
-    }
-    relation
 }

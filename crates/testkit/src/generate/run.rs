@@ -4,9 +4,19 @@ use reweave_trace::{Builder, Capabilities, Event, EventValues, Kind, Op, Value};
 
 use super::shape::{Shape, ValueMode};
 use crate::Rng;
+use crate::calls::{Object, Outcome, TYPES, random_call, text};
 
 /// The variables of an object, by what follows its name; an object may be part of another.
 const FIELDS: [&str; 4] = ["", ".f", ".n", ".n.v"];
+
+/// How many clocks there are.
+const CLOCKS: usize = 2;
+
+/// Calls on one object, on another, and on both.
+const CALLS: [&str; 4] = ["s.add(1)=true", "s.size()=1", "t.add(2)", "s.merge(t)=()"];
+
+/// How often, in a hundred calls, a call is on the object with a type.
+const TYPED: usize = 85;
 
 /// How many turns in a row may find nothing to do before the run ends.
 const PATIENCE: usize = 60;
@@ -23,6 +33,8 @@ pub(super) struct Run<'r> {
     objects: Vec<usize>,
     conditions: usize,
     limit: usize,
+    /// The number of a type, and an object of it.
+    typed: (usize, Object),
 }
 
 struct Thread {
@@ -68,7 +80,9 @@ impl<'r> Run<'r> {
         let conditions = rng.within(shape.conditions);
         let limit = rng.within(shape.events);
         let builder = Builder::new();
-        Run { shape, rng, builder, threads, holds, variables, objects, conditions, limit }
+        let of = rng.below(TYPES.len());
+        let typed = (of, Object::new(of, rng));
+        Run { shape, rng, builder, threads, holds, variables, objects, conditions, limit, typed }
     }
 
     /// Runs to the end.
@@ -140,6 +154,10 @@ impl<'r> Run<'r> {
             (Kind::Enter, w.region),
             (Kind::Exit, 12 * w.region),
             (Kind::End, w.end),
+            (Kind::FailedAttempt, w.failed),
+            (Kind::Look, w.look),
+            (Kind::Unseen, w.unseen),
+            (Kind::Call, w.call),
         ];
         let total: usize = weights.iter().map(|(_, weight)| weight).sum();
         let mut rest = self.rng.below(total.max(1));
@@ -158,7 +176,9 @@ impl<'r> Run<'r> {
             Kind::Read | Kind::Write | Kind::AtomicRead | Kind::AtomicWrite | Kind::Update => {
                 self.variables.len()
             }
-            Kind::Alloc | Kind::Free => self.variables.len(),
+            Kind::Alloc | Kind::Free | Kind::FailedAttempt | Kind::Unseen => self.variables.len(),
+            Kind::Look => CLOCKS,
+            Kind::Call => CALLS.len(),
             Kind::Fork | Kind::Join => self.threads.len(),
             Kind::Wait => return self.start_wait(thread),
             Kind::Notify | Kind::NotifyAll => self.conditions,
@@ -273,9 +293,27 @@ impl<'r> Run<'r> {
             Kind::Enter => format!("u{}", self.rng.below(2)),
             Kind::Exit => self.threads[thread].regions.last().cloned().unwrap_or_default(),
             Kind::Branch | Kind::Begin | Kind::End => String::new(),
+            Kind::Look => format!("clock{target}"),
+            Kind::Call => self.call(target),
             _ if kind.reads() || kind.writes() => self.variables[target].name.clone(),
             _ => format!("l{target}"),
         }
+    }
+
+    /// The text of a call that is made now.
+    fn call(&mut self, target: usize) -> String {
+        let (of, object) = &mut self.typed;
+        for _ in 0..4 {
+            let call = random_call(*of, self.rng);
+            let mut after = object.clone();
+            if let Outcome::Done(result) = after.call(call.0, &call.1)
+                && self.rng.chance(TYPED)
+            {
+                *object = after;
+                return text(*of, "q", &call, result.as_deref());
+            }
+        }
+        CALLS[target].to_owned()
     }
 
     /// What an access reads and writes; the new value is there afterwards.
@@ -298,7 +336,15 @@ impl<'r> Run<'r> {
             let value = Value::Number(value as u64);
             (there && carried).then(|| self.builder.value(value).expect("values are few"))
         };
-        EventValues { read: carried(kind.reads(), old), written: carried(kind.writes(), new) }
+        let read = carried(kind.reads(), old);
+        if kind == Kind::FailedAttempt {
+            // Now and then it failed at what it expected, or what that was is not known.
+            let expected = self.rng.below(self.shape.values + 1);
+            let known = read.is_some() && expected < self.shape.values;
+            let expected = known.then(|| self.builder.value(Value::Number(expected as u64)));
+            return EventValues { read, written: expected.map(|value| value.expect("values are few")) };
+        }
+        EventValues { read, written: carried(kind.writes(), new) }
     }
 
     fn apply(&mut self, thread: usize, kind: Kind, target: usize, name: &str) {

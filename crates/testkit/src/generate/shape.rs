@@ -56,6 +56,14 @@ pub struct Weights {
     pub region: usize,
     /// end.
     pub end: usize,
+    /// af.
+    pub failed: usize,
+    /// look.
+    pub look: usize,
+    /// unseen.
+    pub unseen: usize,
+    /// call.
+    pub call: usize,
 }
 
 /// What random traces should look like. Ranges include both ends.
@@ -102,6 +110,8 @@ impl Shape {
             ("waits", Shape::waits()),
             ("objects", Shape::objects()),
             ("mixed", Shape::mixed()),
+            ("conditional", Shape::conditional()),
+            ("calls", Shape::calls()),
             ("wide", Shape::wide()),
         ]
     }
@@ -184,6 +194,47 @@ impl Shape {
         }
     }
 
+    /// Failed attempts, looks at clocks, unseen writes and calls, among accesses and branches.
+    pub fn conditional() -> Shape {
+        let weights = Weights {
+            read: 14,
+            write: 16,
+            atomic_write: 4,
+            update: 3,
+            branch: 5,
+            fork: 5,
+            join: 4,
+            failed: 16,
+            look: 8,
+            unseen: 2,
+            call: 9,
+            ..Weights::rare()
+        };
+        Shape { conditions: (0, 0), objects: (0, 0), locks: (0, 1), values: 3, weights, ..Shape::mixed() }
+    }
+
+    /// Calls on one object, with locks around them.
+    pub fn calls() -> Shape {
+        let weights = Weights {
+            read: 8,
+            write: 8,
+            acquire: 10,
+            release: 20,
+            branch: 3,
+            fork: 3,
+            call: 34,
+            ..Weights::rare()
+        };
+        Shape {
+            conditions: (0, 0),
+            objects: (0, 0),
+            variables: (1, 2),
+            locks: (0, 1),
+            weights,
+            ..Shape::mixed()
+        }
+    }
+
     /// Births, deaths and fields.
     pub fn objects() -> Shape {
         let weights = Weights { read: 20, write: 15, alloc: 8, free: 10, ..Weights::few() };
@@ -258,6 +309,10 @@ impl Weights {
             free: 1,
             region: 0,
             end: 1,
+            failed: 1,
+            look: 1,
+            unseen: 0,
+            call: 1,
         }
     }
 
@@ -272,7 +327,7 @@ impl Weights {
             acquire: 8,
             try_acquire: 2,
             release: 16,
-            busy: 2,
+            busy: 4,
             shared_acquire: 3,
             shared_release: 10,
             fork: 8,
@@ -283,8 +338,12 @@ impl Weights {
             branch: 5,
             alloc: 2,
             free: 2,
-            region: 2,
+            region: 3,
             end: 2,
+            failed: 4,
+            look: 3,
+            unseen: 1,
+            call: 3,
         }
     }
 }

@@ -26,6 +26,10 @@ pub(super) struct Graph {
     pub(super) races: Vec<u128>,
     /// The deadlocks, as sets of acquires.
     pub(super) deadlocks: BTreeSet<u128>,
+    /// The waits that can miss their wakers for good.
+    pub(super) asleep: u128,
+    /// The reads that can come before every write of what they read.
+    pub(super) unwritten: u128,
     /// Per event, the events that can have run before it.
     pub(super) earlier: Vec<u128>,
 }
@@ -59,6 +63,9 @@ impl Graph {
                 }
                 graph.steps.push((step.event as u8, target));
                 graph.earlier[step.event] |= state.ran;
+                if machine.rest.spoilt[step.event].is_some_and(|writes| state.ran & writes == 0) {
+                    graph.unwritten |= super::bit(step.event);
+                }
             }
             number += 1;
         }
@@ -73,6 +80,7 @@ impl Graph {
             self.races[event] |= machine.conflicts[event] & may;
         }
         deadlock::collect(machine, state, next, &mut self.deadlocks);
+        machine.rest.note(state, next, &mut self.asleep, &mut self.deadlocks);
         self.ran.push(state.ran);
         self.may_run.push(may);
         self.starts.push(self.steps.len() as u32);

@@ -53,14 +53,16 @@ impl Facts {
 
 fn read_by(op: Op) -> Option<usize> {
     match op {
-        Op::Read(variable) | Op::AtomicRead(variable) | Op::Update(variable) => Some(variable.index()),
+        Op::Read(variable) | Op::AtomicRead(variable) => Some(variable.index()),
+        Op::Update(variable) | Op::FailedAttempt(variable) => Some(variable.index()),
         _ => None,
     }
 }
 
 fn written_by(trace: &Trace, op: Op) -> Vec<usize> {
     match op {
-        Op::Write(variable) | Op::AtomicWrite(variable) | Op::Update(variable) => vec![variable.index()],
+        Op::Write(variable) | Op::AtomicWrite(variable) => vec![variable.index()],
+        Op::Update(variable) | Op::Unseen(variable) => vec![variable.index()],
         Op::Alloc(object) | Op::Free(object) => {
             let name = trace.variable_name(object);
             let names = trace.names().space(Space::Variable).iter().enumerate();
@@ -75,6 +77,21 @@ fn covers(name: &str, field: &str) -> bool {
     field.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
+/// The objects that a call is on, by name: its own, and each other that it mentions and that some call is on.
+pub(super) fn objects_of(trace: &Trace, event: usize) -> Vec<String> {
+    let text = |op: Op| trace.target_name(op).unwrap_or_default().to_owned();
+    let of = |text: &str| crate::calls::object_of(text).to_owned();
+    let Op::Call(_) = trace.op(super::id(event)) else { return Vec::new() };
+    let own = text(trace.op(super::id(event)));
+    let calls = trace.events().filter(|(_, event)| matches!(event.op, Op::Call(_)));
+    let mut known: Vec<String> = calls.map(|(_, event)| of(&text(event.op))).collect();
+    known.sort();
+    known.dedup();
+    let words: Vec<&str> = own.split(['(', ')', ',', '=']).skip(1).collect();
+    known.retain(|name| *name == of(&own) || !name.is_empty() && words.contains(&name.as_str()));
+    known
+}
+
 /// Whether events `a` and `b` conflict.
 pub(super) fn conflict(trace: &Trace, facts: &Facts, a: usize, b: usize) -> bool {
     let ids = [a, b].map(super::id);
@@ -82,7 +99,10 @@ pub(super) fn conflict(trace: &Trace, facts: &Facts, a: usize, b: usize) -> bool
         |e: usize, variable: usize| facts.writes[e].contains(&variable) || facts.reads[e] == Some(variable);
     let meet =
         facts.writes[a].iter().any(|&v| touches(b, v)) || facts.writes[b].iter().any(|&v| touches(a, v));
-    let atomic = |id| matches!(trace.kind(id), Kind::AtomicRead | Kind::AtomicWrite | Kind::Update);
+    let atomic = |id| {
+        use Kind::*;
+        matches!(trace.kind(id), AtomicRead | AtomicWrite | Update | FailedAttempt | Unseen)
+    };
     trace.thread(ids[0]) != trace.thread(ids[1]) && meet && !ids.into_iter().all(atomic)
 }
 

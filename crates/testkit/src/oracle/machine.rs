@@ -3,6 +3,7 @@
 use reweave_trace::{Dependences, EventId, Kind, Model, Op, ThreadId, Trace};
 
 use super::facts::{self, Facts};
+use super::rest::Rest;
 use super::rules::{Compiler, Field, Rule};
 use super::{Refused, bit, id};
 use crate::Rng;
@@ -12,6 +13,7 @@ use crate::Rng;
 pub struct Machine {
     rules: Vec<Rule>,
     locking: Vec<Locking>,
+    /// Updates and failed attempts, which run under a condition.
     updates: u128,
     cursors: Vec<Field>,
     /// Per thread, its events.
@@ -22,15 +24,25 @@ pub struct Machine {
     pub(super) ends: Vec<u128>,
     /// Per event, those that it conflicts with.
     pub(super) conflicts: Vec<u128>,
+    pub(super) rest: Rest,
 }
 
 /// What an event asks of a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Locking {
     None,
-    Exclusive { lock: u64, blocks: bool },
-    Shared { lock: u64 },
-    Busy { lock: u64 },
+    Exclusive {
+        lock: u64,
+        blocks: bool,
+    },
+    Shared {
+        lock: u64,
+    },
+    /// The attempt needs another's exclusive or shared hold of these.
+    Busy {
+        exclusive: u64,
+        shared: u64,
+    },
 }
 
 /// A state: what the future depends on, and which events have run (which the first implies).
@@ -66,10 +78,16 @@ impl Next {
 impl Machine {
     /// The machine for `trace` under `model`.
     pub fn new(trace: &Trace, model: Model, dependences: Option<&Dependences>) -> Result<Machine, Refused> {
-        let call = trace.events().find(|(_, event)| event.op.kind() == Kind::Call);
-        if let Some((call, _)) = call {
-            return Err(Refused::Call(call));
-        }
+        Machine::with_ahead(trace, model, dependences, None)
+    }
+
+    /// The same where a call may go ahead and an event may come too late.
+    pub(super) fn with_ahead(
+        trace: &Trace,
+        model: Model,
+        dependences: Option<&Dependences>,
+        ahead: Option<(usize, usize)>,
+    ) -> Result<Machine, Refused> {
         if model.by_dependence() && dependences.is_none() {
             return Err(Refused::NoDependences);
         }
@@ -78,18 +96,28 @@ impl Machine {
         if trace.len() > u128::BITS as usize || facts.threads.len() > 64 || locks > 64 {
             return Err(Refused::TooLarge);
         }
-        let Compiler { rules, cursors, .. } = Compiler::run(trace, &facts, model, dependences)?;
+        let Compiler { rules, cursors, .. } = Compiler::run(trace, &facts, model, dependences, ahead)?;
         let events = 0..trace.len();
-        let updates = events.clone().filter(|&e| trace.kind(id(e)) == Kind::Update);
+        let conditional = |kind| matches!(kind, Kind::Update | Kind::FailedAttempt);
+        let updates = events.clone().filter(|&e| conditional(trace.kind(id(e))));
         let with = |a: usize, b: usize| if facts::conflict(trace, &facts, a, b) { bit(b) } else { 0 };
+        let rest = Rest::new(trace, &facts, &rules, model, dependences);
+        let holds: Vec<Vec<[u64; 2]>> = (0..facts.threads.len())
+            .map(|thread| facts::holds(trace, &facts, ThreadId::from_index(thread)))
+            .collect();
+        let locking = events.clone().map(|e| match locking(trace.op(id(e))) {
+            Locking::Busy { exclusive, .. } if held_then(trace, &facts, &holds, e) & exclusive != 0 => {
+                Locking::Busy { exclusive, shared: 0 }
+            }
+            other => other,
+        });
         Ok(Machine {
+            rest,
             rules,
-            locking: events.clone().map(|e| locking(trace.op(id(e)))).collect(),
+            locking: locking.collect(),
             updates: updates.fold(0, |set, e| set | bit(e)),
             cursors,
-            holds: (0..facts.threads.len())
-                .map(|thread| facts::holds(trace, &facts, ThreadId::from_index(thread)))
-                .collect(),
+            holds,
             ends: facts.threads.iter().map(|events| end_of(trace, events)).collect(),
             conflicts: events.clone().map(|a| events.clone().fold(0, |set, b| set | with(a, b))).collect(),
             threads: facts.threads,
@@ -116,8 +144,9 @@ impl Machine {
         let rule = &self.rules[event];
         let mut may_run = state.ran & rule.ran == rule.ran
             && state.key & rule.demands == rule.demands
+            && state.ran & rule.unless == 0
             && state.key & rule.forbids == 0
-            && (self.updates & bit(event) == 0 || self.clean(state.key, rule));
+            && (self.updates & bit(event) == 0 || self.clean(state.key, rule) || self.fails(state.key, rule));
         let (mut blocked_by, mut waits) = (0, false);
         match self.locking[event] {
             Locking::None => {}
@@ -129,7 +158,9 @@ impl Machine {
                 blocked_by = self.holders(state, thread, [lock, 0]);
                 waits = true;
             }
-            Locking::Busy { lock } => may_run &= self.holders(state, thread, [lock, lock]) != 0,
+            Locking::Busy { exclusive, shared } => {
+                may_run &= self.holders(state, thread, [exclusive, shared]) != 0;
+            }
         }
         Next { event, thread, may_run, blocked_by, waits }
     }
@@ -154,12 +185,20 @@ impl Machine {
         })
     }
 
+    /// Whether the rule's event, an attempt that failed, would fail again.
+    fn fails(&self, key: u128, rule: &Rule) -> bool {
+        rule.read.is_some_and(|(field, _)| {
+            let writer = field.get(key);
+            writer & 1 == 0 && rule.fails >> (writer >> 1) & 1 == 1
+        })
+    }
+
     /// The state after `event`, which is enabled.
     pub(super) fn run(&self, state: State, event: usize) -> State {
         let State { mut key, ran } = state;
         let rule = &self.rules[event];
         let taint = u128::from(key & rule.fed_by != 0);
-        if !self.clean(key, rule) || key & rule.notified != 0 {
+        if !self.clean(key, rule) {
             key |= rule.taints;
         }
         for &(field, writer) in &rule.writes {
@@ -208,9 +247,18 @@ fn locking(op: Op) -> Locking {
         Op::Acquire(lock) => Locking::Exclusive { lock: 1 << lock.0, blocks: true },
         Op::TryAcquire(lock) => Locking::Exclusive { lock: 1 << lock.0, blocks: false },
         Op::SharedAcquire(lock) => Locking::Shared { lock: 1 << lock.0 },
-        Op::Busy(lock) => Locking::Busy { lock: 1 << lock.0 },
+        Op::Busy(lock) => Locking::Busy { exclusive: 1 << lock.0, shared: 1 << lock.0 },
         _ => Locking::None,
     }
+}
+
+/// The locks that threads other than the event's held exclusively when it happened.
+fn held_then(trace: &Trace, facts: &Facts, holds: &[Vec<[u64; 2]>], event: usize) -> u64 {
+    let mine = trace.thread(id(event)).index();
+    let others = facts.threads.iter().zip(holds).enumerate().filter(|(thread, _)| *thread != mine);
+    others.fold(0, |held, (_, (events, holds))| {
+        held | holds[events.iter().filter(|&&other| other < event).count()][0]
+    })
 }
 
 fn end_of(trace: &Trace, events: &[usize]) -> u128 {

@@ -14,9 +14,8 @@
 //! - *Waits.* A wait starts at the event just before it in its thread, or at itself when there is none. It takes the
 //!   earliest notification in between that is still free; a notifyall always is. A woken wait runs only if its waker
 //!   ran after its start. The waker may well run before: that is a lost wake-up, and the wait never runs. A wait
-//!   that nobody woke always runs, but when a notification of its condition ran between its start and itself it
-//!   counts as an unclean read: it taints its thread or, with `dep`, is itself a read that tables may name. So a
-//!   trace in which one wait took another's notification need not be a feasible reordering of itself.
+//!   that nobody woke runs only if no notification of its condition ran between its start and itself (with `sync`:
+//!   always). So a trace in which one wait took another's notification need not be a feasible reordering of itself.
 //! - *Memory.* The birth and death of `p` write `p` and every variable whose name starts with `p.`; they have no
 //!   value. A read is clean when it observes an untainted write that is the one it observed in the trace, or the
 //!   initial value as in the trace; in the models by value also when both values are known and equal. Unknown equals
@@ -25,9 +24,16 @@
 //!   ar, aw, acq, tryacq, rel, racq and rrel. The dependence models have no tainted threads: an event runs when the
 //!   reads it needs were clean, and what it writes is tainted when a read that feeds it was not.
 //! - *Deadlocks.* All simple cycles among blocked acquires count, also those that contain the threads of a smaller
-//!   one. With k = 1 the holder is another thread whose recorded `end` has run.
+//!   one. With k = 1 the holder is another thread whose recorded `end` has run. A cycle with waits counts only where
+//!   nobody can go on: every thread has ended and is clean, was never made, or is stuck.
 //!
-//! Calls are not covered: what they do depends on specifications.
+//! - *Conditional steps.* A failed attempt runs if it is clean, or if it failed at a value that is not the expected one and would
+//!   observe an untainted, known value that is not either; then it is an unclean read. A look runs unless a later one (in
+//!   the trace) at the same clock has run. An unseen write runs when all events before it in the trace have.
+//! - *Calls.* A call runs when all calls before it in the trace on its objects that do not commute with it have run, and with `dep`
+//!   no read that feeds it was unclean (with `sync`: always). It is on the object before its method's dot, and on those it
+//!   mentions; which calls commute is in [`calls`](crate::calls). A call may go ahead of those that a rule puts before it: then no
+//!   other call on its object runs after it, and its thread stops there unless it is void.
 //!
 //! A state is one number of at most 128 bits: cursors, taint, last writers with their taint, and wake-ups. Who holds
 //! which lock follows from the cursors. Each state is visited once, so the cost is the number of states times that of
@@ -38,6 +44,7 @@ mod explore;
 mod facts;
 mod machine;
 mod precedence;
+mod rest;
 mod rules;
 
 use reweave_trace::{Dependences, EventId, Model, Trace};
@@ -55,9 +62,6 @@ pub enum Refused {
     /// There are more reachable states than allowed.
     #[error("there are more than {0} states")]
     TooManyStates(usize),
-    /// The trace has a call.
-    #[error("the oracle does not know what calls do, and event {} is one", .0.0)]
-    Call(EventId),
     /// The model is one of the dependence models, and there is no table.
     #[error("the model needs a table of dependences")]
     NoDependences,
@@ -111,6 +115,31 @@ impl Oracle {
     /// Whether these acquires are a deadlock in some state.
     pub fn deadlock(&self, acquires: &[EventId]) -> bool {
         self.set(acquires).is_some_and(|set| self.graph.deadlocks.contains(&set))
+    }
+
+    /// The waits that can sleep for ever because their wakers came before they had started, in order.
+    pub fn lost_wake_ups(&self) -> Vec<EventId> {
+        rest::ids(self.graph.asleep)
+    }
+
+    /// The reads that can come before every write of what they read, births of objects aside, in order.
+    pub fn unwritten_reads(&self) -> Vec<EventId> {
+        rest::ids(self.graph.unwritten)
+    }
+
+    /// Whether some schedule has the call `first`, which may go ahead of others, and `then` may run after it, too late.
+    pub fn ahead(
+        trace: &Trace,
+        model: Model,
+        dependences: Option<&Dependences>,
+        first: EventId,
+        then: EventId,
+    ) -> Result<bool, Refused> {
+        let machine = Machine::with_ahead(trace, model, dependences, Some((first.index(), then.index())))?;
+        let graph = Graph::explore(&machine, STATE_LIMIT)?;
+        let late = |state: usize| graph.may_run[state] & bit(then.index()) != 0;
+        let has_run = |state: usize| graph.ran[state] & bit(first.index()) != 0;
+        Ok((0..graph.len()).any(|state| late(state) && has_run(state)))
     }
 
     /// Whether all these events may run in some one state.

@@ -67,7 +67,7 @@ impl ValueCheck {
         if !self.active {
             return None;
         }
-        let values = trace.values.get(id.index(), kind == Kind::Update, kind.reads());
+        let values = trace.values.get(id.index(), kind.has_two_values(), kind.reads());
         let known = self.plain.as_mut()?.get_mut(trace.columns.targets[id.index()] as usize)?;
         let lacks = kind.reads() && values.read.is_none() || kind.writes() && values.written.is_none();
         let found = match (*known, values.read) {

@@ -1,18 +1,20 @@
 //! What `cargo test` runs instead of a test program: each test in a process of its own, recorded to a trace of its own.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::{env, fs};
 
 use anyhow::Context;
+use reweave_session::{Nested, adopt, interrupt};
 
 use crate::args::CargoTestArgs;
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::interrupt;
+use crate::plain::plain;
 use crate::plural;
 
 /// The status of test programs some of whose tests failed.
@@ -33,7 +35,8 @@ pub(crate) fn run(args: &CargoTestArgs, console: &Console) -> anyhow::Result<Exi
     };
     let folder = args.traces.join(stem(Path::new(program)));
     fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-    interrupt::defer()?;
+    interrupt::watch()?;
+    adopt()?;
     let Some(tests) = list(program, arguments)? else {
         // It does not list its tests: all of it is one.
         let trace = folder.join("main.rw");
@@ -42,7 +45,7 @@ pub(crate) fn run(args: &CargoTestArgs, console: &Console) -> anyhow::Result<Exi
         return Ok(Exit::of_program(ran.status));
     };
     let mut count = Count::default();
-    println!("\nrunning {}, each on its own", plural::count(tests.len() as u64, "test"));
+    say(format_args!("\nrunning {}, each on its own", plural::count(tests.len() as u64, "test")))?;
     for test in &tests {
         one(args, &folder, program, arguments, test, &mut count)?;
         if interrupt::requested() {
@@ -51,7 +54,7 @@ pub(crate) fn run(args: &CargoTestArgs, console: &Console) -> anyhow::Result<Exi
     }
     let Count { passed, failed, ignored } = count;
     let result = if failed == 0 { "ok" } else { "FAILED" };
-    println!("\ntest result: {result}. {passed} passed; {failed} failed; {ignored} ignored");
+    say(format_args!("\ntest result: {result}. {passed} passed; {failed} failed; {ignored} ignored"))?;
     if passed + failed > 0 {
         console.note(format_args!("traces are in {}", folder.display()));
     }
@@ -92,12 +95,17 @@ fn one(
             "FAILED"
         }
     };
-    println!("test {test} ... {said}");
+    say(format_args!("test {test} ... {said}"))?;
     let shown = ["--nocapture", "--no-capture", "--show-output"];
     if said == "FAILED" || arguments.iter().any(|argument| shown.iter().any(|shown| argument == shown)) {
         pass_on(&ran)?;
     }
     Ok(())
+}
+
+/// Prints a line; where nobody reads it any more, that is an error and no panic.
+fn say(line: fmt::Arguments<'_>) -> io::Result<()> {
+    writeln!(io::stdout(), "{}", plain(line))
 }
 
 fn pass_on(ran: &Output) -> io::Result<()> {
@@ -116,7 +124,7 @@ fn record(
     let mut command = Command::new(ours);
     command.arg("record").arg("--output").arg(trace).args(args.recording());
     command.arg("--").arg(program).args(arguments);
-    command.output().with_context(|| program.display().to_string())
+    Nested::output(&mut command).with_context(|| program.display().to_string())
 }
 
 /// The names of the tests that the arguments choose; none where the program does not know what tests are.

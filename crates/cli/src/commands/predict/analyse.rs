@@ -6,23 +6,27 @@ use std::time::Instant;
 use reweave_decide::{Error, Limits};
 use reweave_detect::{Finding, Options, Prediction};
 use reweave_format::Loaded;
-use reweave_report::Scene;
-use reweave_report::json::predict::{ModelCount, Repair, TraceResult};
+use reweave_report::json::predict::{FailedRun, ModelCount, Repair, TraceResult};
 use reweave_report::json::{Bug, Head, seconds};
+use reweave_report::view::Subject;
+use reweave_spec::Calls;
 use reweave_trace::{Model, Trace};
 
 use super::confirm::Confirm;
 use super::filter::Filter;
+use super::libraries;
 use super::memory;
 use super::watch::Watch;
 use crate::args::{Global, PredictArgs};
-use crate::commands::reports::{Forms, Report};
+use crate::commands::views::{self, subject};
 use crate::commands::{bug_report, model};
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
+use crate::plural::count;
 use crate::progress::{Progress, Unit};
+use crate::sources::Sources;
 
 /// What every trace is searched with.
 pub(super) struct Analysis<'a> {
@@ -30,21 +34,34 @@ pub(super) struct Analysis<'a> {
     pub(super) global: &'a Global,
     pub(super) console: &'a Console,
     pub(super) watch: &'a Watch,
-    /// The reports that are wanted.
-    pub(super) forms: Forms,
+    /// Whether text is wanted.
+    pub(super) text: bool,
     /// What replays findings, where that is wanted.
     pub(super) confirm: Option<&'a Confirm<'a>>,
 }
 
 /// What a trace came to.
 pub(super) enum Analysed {
-    /// Its result, and a report per finding where reports are wanted.
-    Done(Box<TraceResult>, Vec<Report>),
+    /// Its result, the text of each finding where that is wanted, and how the run failed by itself if it did.
+    Done(Box<TraceResult>, Vec<String>, Box<Option<FailedRun>>),
     /// No result; the user knows why.
     Not(Exit),
 }
 
 impl Analysis<'_> {
+    /// Objects whose type is not known lose predictions: that is said, once per trace.
+    fn warn_of_untyped(&self, path: &Path, trace: &Trace) {
+        let calls = Calls::new(trace);
+        if let [first, ..] = calls.untyped() {
+            let objects = count(calls.untyped().len() as u64, "object");
+            self.console.warn(format_args!(
+                "{}: calls on {objects} without a known type keep their order (the first is {}); name it as in `set s.add(1)`, or give --spec",
+                path.display(),
+                if first.is_empty() { "the one without a name" } else { first }
+            ));
+        }
+    }
+
     pub(super) fn run(&self, path: &Path, filter: &mut Filter) -> anyhow::Result<Analysed> {
         if let Some(limit) = self.args.max_memory
             && let Some(estimate) = memory::estimate(path).filter(|&estimate| estimate > limit)
@@ -58,14 +75,18 @@ impl Analysis<'_> {
         }
         let start = Instant::now();
         let loaded = input::load(path, self.args.reading, self.global, self.console)?;
+        let mut loaded = input::with_specifications(loaded, &self.args.spec)?;
+        self.warn_of_untyped(path, &loaded.trace);
+        let libraries = libraries::assumed(&mut loaded.trace, self.args, path, self.console);
         let model = model::choose(self.args.model, path, &loaded, self.console)?;
         self.watch.look();
         self.watch.search()?;
         let outcome = self.search(path, |options| {
             let prediction = reweave_detect::predict(&loaded.trace, model, options)?;
             let mut found = Found::new(&loaded.trace, path, model, prediction, filter);
-            let models = by_model(&loaded.trace, model, &found, options)?;
-            found.result.models = models.iter().map(ModelCount::from).collect();
+            found.result.ordered_by_libraries =
+                libraries::taken_away(&loaded.trace, &libraries, model, options, &found.result)?;
+            found.result.libraries = libraries;
             Ok(found)
         });
         self.watch.rest();
@@ -94,6 +115,7 @@ impl Analysis<'_> {
             kinds: args.kinds(),
             patterns: args.patterns.clone(),
             atomic_distance: args.atomic_distance,
+            atomicity: args.atomicity.into(),
             all: args.all,
             tries: args.tries,
             stages: args.stages(),
@@ -109,6 +131,7 @@ impl Analysis<'_> {
 
     fn finish(&self, path: &Path, loaded: &Loaded, found: Found) -> anyhow::Result<Analysed> {
         let Found { mut result, findings } = found;
+        result.time_limit = self.args.time().map(|limit| limit.as_secs_f64());
         result.shard = self.args.shard.map(|shard| format!("{}/{}", shard.index + 1, shard.count));
         let repairs = input::repairs(loaded, path).into_iter().map(|repair| Repair {
             defect: repair.defect.to_string(),
@@ -118,22 +141,24 @@ impl Analysis<'_> {
             first_line: repair.first_line,
         });
         result.repairs = repairs.collect();
-        let mut reports = Vec::new();
-        if self.forms.any() {
-            let events = findings.iter().flat_map(|found| found.events());
-            let scene = Scene::new(&loaded.trace, events.copied());
-            for (finding, found) in result.findings.iter().zip(&findings) {
-                let trace = Some((&scene, found.witness()));
-                reports.push(Report::new(finding, trace, self.forms, self.console));
-            }
-        }
         if let Some(confirm) = self.confirm {
+            result.program = confirm.words(path);
             let outcomes = confirm.all(&loaded.trace, path, &findings, self.console)?;
             for (finding, outcome) in result.findings.iter_mut().zip(outcomes) {
-                finding.replay = outcome;
+                outcome.store(finding);
             }
         }
-        Ok(Analysed::Done(Box::new(result), reports))
+        let _progress = Progress::waiting("writing the report", self.console);
+        let subjects: Vec<Subject<'_>> = findings.iter().map(subject).collect();
+        let sources = Sources::new(&self.args.showing, path);
+        let texts = views::add(&mut result.findings, &loaded.trace, &subjects, &sources, self.shown());
+        let failed = FailedRun::of_trace(&loaded.trace, &path.display().to_string());
+        Ok(Analysed::Done(Box::new(result), texts, Box::new(failed)))
+    }
+
+    /// How text is shown; none where it is not.
+    fn shown(&self) -> Option<bool> {
+        self.text.then(|| self.console.colors())
     }
 }
 
@@ -149,25 +174,31 @@ impl Found {
         let mut result = TraceResult::new(trace, &path.display().to_string(), model, &prediction, 0.0);
         let all = std::mem::take(&mut result.findings);
         let mut findings = Vec::new();
+        let models = prediction.models;
         for (shown, finding) in all.into_iter().zip(prediction.findings) {
             if filter.shows(&shown, &mut result.hidden) {
                 result.findings.push(shown);
                 findings.push(finding);
             }
         }
+        result.models = by_model(&models, &findings);
         Found { result, findings }
     }
 }
 
-/// What each model gives of the findings, on a trace that marks branches: what does the marking buy?
-fn by_model(
-    trace: &Trace,
-    model: Model,
-    found: &Found,
-    options: &Options<'_>,
-) -> Result<Vec<reweave_detect::ModelCount>, Error> {
-    if !model.needs().branches || found.findings.is_empty() {
-        return Ok(Vec::new());
-    }
-    reweave_detect::count_by_model(trace, model, &found.findings, options)
+/// What each model gave, where there was more than one: what does it buy that branches are marked and values known?
+fn by_model(prediction: &[reweave_detect::ModelCount], findings: &[Finding]) -> Vec<ModelCount> {
+    let one = |count: &reweave_detect::ModelCount| {
+        let gives = |finding: &&Finding| {
+            let model = finding.witness().model();
+            model == count.model || count.model.stricter().any(|stricter| stricter == model)
+        };
+        ModelCount {
+            model: count.model.name().to_owned(),
+            findings: findings.iter().filter(gives).count() as u64,
+            unknown: count.undecided,
+            stopped: count.stopped,
+        }
+    };
+    if prediction.len() < 2 { Vec::new() } else { prediction.iter().map(one).collect() }
 }

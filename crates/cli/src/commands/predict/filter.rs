@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use anyhow::Context;
 use reweave_report::baseline::Baseline;
 use reweave_report::json::predict::{Document, Finding, Hidden};
 use reweave_report::suppressions::Suppressions;
 
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::limited;
 
 /// Suppressions and the baseline.
 pub(super) struct Filter {
@@ -21,14 +21,14 @@ impl Filter {
     pub(super) fn read(suppressions: Option<&Path>, baseline: Option<&Path>) -> anyhow::Result<Filter> {
         let mut filter = Filter { suppressions: Suppressions::default(), baseline: Baseline::default() };
         if let Some(path) = suppressions {
-            let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+            let text = limited::read_text(path, limited::SUPPRESSIONS)?;
             filter.suppressions = Suppressions::parse(&text).map_err(|error| {
                 Failure::new(format!("{}:{}: {}", path.display(), error.line, error.reason))
                     .hint("a line is a kind and a pattern, such as race:legacy.c or mutex:^log$")
             })?;
         }
         if let Some(path) = baseline {
-            let text = std::fs::read(path).with_context(|| path.display().to_string())?;
+            let text = limited::read(path, limited::DOCUMENT)?;
             let document = Document::parse(&text).map_err(|error| {
                 Failure::new(format!("{}: {error}", path.display()))
                     .hint("a baseline is what `reweave predict --json` wrote")

@@ -8,28 +8,46 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use reweave_format::Memory;
+use reweave_session::interrupt;
+
 use super::memory;
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::interrupt;
 use crate::plural;
 
 /// How long between two looks.
 const TICK: Duration = Duration::from_millis(5);
 
+/// Longer than any run.
+const NEVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
 /// Runs until it is dropped.
-pub(super) struct Watch {
+pub(in crate::commands) struct Watch {
     shared: Arc<Shared>,
     /// The thread ends when this does.
     _alive: Sender<()>,
 }
 
+/// How much a search may take.
+#[derive(Clone, Copy, Default)]
+pub(in crate::commands) struct Allowed {
+    /// The time of the whole.
+    pub(in crate::commands) time: Option<Duration>,
+    /// The time of one candidate.
+    pub(in crate::commands) budget: Option<Duration>,
+    /// The memory of the process, in bytes.
+    pub(in crate::commands) memory: Option<u64>,
+}
+
 struct Shared {
-    budget: Duration,
-    max_memory: Option<u64>,
+    allowed: Allowed,
+    /// When the time of the whole is over.
+    end: Option<Instant>,
     /// Set when the whole run is to stop.
     stop: Arc<AtomicBool>,
     too_large: AtomicBool,
+    too_late: AtomicBool,
     /// Whether a search is under way, which can be stopped; reading cannot.
     searching: AtomicBool,
     /// The flags of candidates, with the time when they are to be set: in order, since all have the same budget.
@@ -37,13 +55,17 @@ struct Shared {
 }
 
 impl Watch {
-    /// Starts to look around. `budget` is for each candidate, `max_memory` for the process.
-    pub(super) fn start(budget: Duration, max_memory: Option<u64>) -> io::Result<Watch> {
+    /// Starts to look around.
+    pub(in crate::commands) fn start(allowed: Allowed) -> io::Result<Watch> {
+        if let Some(limit) = allowed.memory {
+            Memory::set_limit(limit.saturating_add(limit / 20));
+        }
         let shared = Arc::new(Shared {
-            budget,
-            max_memory,
+            allowed,
+            end: allowed.time.and_then(|time| Instant::now().checked_add(time)),
             stop: Arc::default(),
             too_large: AtomicBool::new(false),
+            too_late: AtomicBool::new(false),
             searching: AtomicBool::new(false),
             deadlines: Mutex::default(),
         });
@@ -58,36 +80,45 @@ impl Watch {
     }
 
     /// Looks around now: a small trace may be done before the thread gets to it.
-    pub(super) fn look(&self) {
+    pub(in crate::commands) fn look(&self) {
         self.shared.look_around();
     }
 
     /// From here on, an interrupt or too much memory stops the search instead of ending the process.
-    pub(super) fn search(&self) -> io::Result<()> {
+    pub(in crate::commands) fn search(&self) -> io::Result<()> {
         interrupt::defer()?;
         self.shared.searching.store(true, Ordering::Relaxed);
         Ok(())
     }
 
     /// The search is over.
-    pub(super) fn rest(&self) {
+    pub(in crate::commands) fn rest(&self) {
         self.shared.searching.store(false, Ordering::Relaxed);
     }
 
     /// The flag that stops the whole run.
-    pub(super) fn stop(&self) -> Arc<AtomicBool> {
+    pub(in crate::commands) fn stop(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.shared.stop)
     }
 
     /// Whether the run was stopped.
-    pub(super) fn stopped(&self) -> bool {
+    pub(in crate::commands) fn stopped(&self) -> bool {
         self.shared.stop.load(Ordering::Relaxed) || interrupt::requested()
     }
 
+    /// Whether the run was stopped because its time was over, and by nothing else.
+    pub(in crate::commands) fn is_late(&self) -> bool {
+        let other = self.shared.too_large.load(Ordering::Relaxed) || interrupt::requested();
+        self.shared.too_late.load(Ordering::Relaxed) && !other
+    }
+
     /// A flag that is set when the budget of a candidate that starts now is over.
-    pub(super) fn timer(&self) -> Arc<AtomicBool> {
-        let flag = Arc::new(AtomicBool::new(self.shared.budget.is_zero() || self.stopped()));
-        if let Some(deadline) = Instant::now().checked_add(self.shared.budget) {
+    pub(in crate::commands) fn timer(&self) -> Arc<AtomicBool> {
+        let budget = self.shared.allowed.budget;
+        let flag = Arc::new(AtomicBool::new(budget.is_some_and(|budget| budget.is_zero()) || self.stopped()));
+        // Without a budget, the flag is there for the stop of the whole run.
+        let budget = budget.unwrap_or(NEVER);
+        if let Some(deadline) = Instant::now().checked_add(budget) {
             let mut deadlines = self.shared.deadlines();
             // Most candidates are done long before their time: what nobody waits for is forgotten.
             while deadlines.front().is_some_and(|(_, flag)| flag.strong_count() == 0) {
@@ -99,7 +130,7 @@ impl Watch {
     }
 
     /// Tells the user why the run was stopped, if it was, and how many traces that left out.
-    pub(super) fn tell(&self, left_out: usize, console: &Console) {
+    pub(in crate::commands) fn tell(&self, left_out: usize, console: &Console) {
         if !self.stopped() {
             return;
         }
@@ -108,9 +139,14 @@ impl Watch {
             number => format!("; {} not looked at", plural::count(number as u64, "trace")),
         };
         if self.shared.too_large.load(Ordering::Relaxed) {
-            let limit = memory::text(self.shared.max_memory.unwrap_or_default());
+            let limit = memory::text(self.shared.allowed.memory.unwrap_or_default());
             console.warn(format_args!(
                 "stopped at the limit of {limit} of memory: the result is partial{left_out}"
+            ));
+        } else if self.is_late() {
+            let limit = self.shared.allowed.time.unwrap_or_default();
+            console.warn(format_args!(
+                "stopped after {limit:?}: the result is partial{left_out}; --time allows more"
             ));
         } else {
             console.warn(format_args!("interrupted: the result is partial{left_out}"));
@@ -123,7 +159,11 @@ impl Shared {
         if self.searching.load(Ordering::Relaxed) && interrupt::requested() {
             self.stop.store(true, Ordering::Relaxed);
         }
-        if let Some(limit) = self.max_memory
+        if self.end.is_some_and(|end| end <= Instant::now()) && self.searching.load(Ordering::Relaxed) {
+            self.too_late.store(true, Ordering::Relaxed);
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        if let Some(limit) = self.allowed.memory
             && let Some(used) = memory::in_use().filter(|&used| used > limit)
         {
             self.too_much_memory(used, limit);
@@ -141,7 +181,7 @@ impl Shared {
     fn too_much_memory(&self, used: u64, limit: u64) {
         self.too_large.store(true, Ordering::Relaxed);
         // A search that does not end, or that keeps growing, is not to take the machine down.
-        let beyond_hope = used > limit.saturating_add(limit / 4);
+        let beyond_hope = used > limit.saturating_add(limit / 20);
         if self.searching.load(Ordering::Relaxed) && !beyond_hope {
             self.stop.store(true, Ordering::Relaxed);
             return;
@@ -165,11 +205,15 @@ impl Shared {
 mod tests {
     use super::*;
 
+    fn start(budget: Option<Duration>) -> Watch {
+        Watch::start(Allowed { budget, ..Allowed::default() }).expect("a thread")
+    }
+
     #[test]
     fn flags_are_set_when_their_time_is_over() {
-        let watch = Watch::start(Duration::ZERO, None).expect("a thread");
+        let watch = start(Some(Duration::ZERO));
         assert!(watch.timer().load(Ordering::Relaxed));
-        let watch = Watch::start(Duration::from_millis(1), None).expect("a thread");
+        let watch = start(Some(Duration::from_millis(1)));
         let flag = watch.timer();
         while !flag.load(Ordering::Relaxed) {
             thread::sleep(TICK);
@@ -177,8 +221,20 @@ mod tests {
     }
 
     #[test]
+    fn the_end_of_the_time_stops_a_search_and_nothing_else() {
+        let allowed = Allowed { time: Some(Duration::ZERO), ..Allowed::default() };
+        let watch = Watch::start(allowed).expect("a thread");
+        watch.look();
+        assert!(!watch.stopped() && !watch.is_late());
+        watch.shared.searching.store(true, Ordering::Relaxed);
+        let flag = watch.timer();
+        watch.look();
+        assert!(watch.stopped() && watch.is_late() && flag.load(Ordering::Relaxed));
+    }
+
+    #[test]
     fn a_stop_sets_every_flag_and_the_dead_are_forgotten() {
-        let watch = Watch::start(Duration::from_secs(3600), None).expect("a thread");
+        let watch = start(None);
         for _ in 0..100 {
             drop(watch.timer());
         }

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use reweave_capture::Step;
 use reweave_detect::{Options, Prediction};
-use reweave_replay::build::{Recorded, Title, build};
+use reweave_replay::build::{Continued, Recorded, Title, build, continued};
 use reweave_replay::{Error, Schedule};
-use reweave_trace::{Links, ProgramOrder, Trace};
-use reweave_witness::{CheckedWitness, Checker};
+use reweave_report::json::Question;
+use reweave_trace::{EventId, Links, Model, ProgramOrder, Trace};
+use reweave_witness::{CheckedWitness, Checker, Claim, Witness};
 
 use super::recorded::Steps;
 use crate::args::{Global, ModelChoice, ReplayArgs};
@@ -33,7 +35,12 @@ pub(crate) struct Context<'t> {
 impl<'t> Context<'t> {
     pub(crate) fn new(trace: &'t Trace, path: &Path) -> anyhow::Result<Context<'t>> {
         let steps = Steps::read(trace, path)?;
-        Ok(Context { trace, steps, links: Links::new(trace), order: ProgramOrder::new(trace) })
+        Ok(Context { trace, steps, links: reweave_spec::links(trace), order: ProgramOrder::new(trace) })
+    }
+
+    /// The step of each event.
+    pub(crate) fn steps(&self) -> &[Step] {
+        &self.steps.steps
     }
 
     fn checker(&self) -> Checker<'_> {
@@ -45,6 +52,33 @@ impl<'t> Context<'t> {
         let recorded = Recorded { trace: self.trace, steps: &self.steps.steps, about: &self.steps.about };
         build(recorded, &self.checker(), checked, title)
     }
+
+    /// The schedule up to an event that is in a witness, or next after it, and on as recorded.
+    pub(crate) fn continued(
+        &self,
+        checked: &CheckedWitness,
+        last: EventId,
+        title: Title,
+    ) -> Result<Continued, Error> {
+        let recorded = Recorded { trace: self.trace, steps: &self.steps.steps, about: &self.steps.about };
+        continued(recorded, &self.checker(), checked, last, title)
+    }
+}
+
+impl Context<'_> {
+    /// The schedule of the recorded run itself; none where it cannot be forced.
+    pub(crate) fn recorded(&self) -> Option<Schedule> {
+        let is_access = |event: &reweave_trace::Event| {
+            event.op.access().is_some() || matches!(event.op, reweave_trace::Op::Call(_))
+        };
+        let last = self.trace.events().rev().find(|(_, event)| is_access(event))?.0;
+        let witness = Witness { prefix: u32::try_from(self.trace.len()).ok()?, tail: Vec::new() };
+        let claim = Claim::Sequence { events: vec![last], adjacent: Vec::new() };
+        let checked = self.checker().check(Model::Rf, witness, claim).ok()?;
+        let text = "the recorded run".to_owned();
+        let title = Title { fingerprint: "-".to_owned(), kind: "recorded".to_owned(), text };
+        self.schedule(&checked, title).ok()
+    }
 }
 
 /// The schedule of the finding that the user named.
@@ -53,6 +87,7 @@ pub(super) fn schedule(args: &ReplayArgs, global: &Global, console: &Console) ->
         return Err(Failure::new("give a trace and a finding, or --schedule").into());
     };
     let loaded = input::load(path, args.reading, global, console)?;
+    let loaded = input::with_specifications(loaded, &args.spec)?;
     let context = Context::new(&loaded.trace, path)?;
     let file = Path::new(name);
     let found = if file.is_file() || input::is_standard(file) {
@@ -69,7 +104,8 @@ pub(super) fn schedule(args: &ReplayArgs, global: &Global, console: &Console) ->
 }
 
 fn witness(context: &Context<'_>, file: &Path) -> anyhow::Result<Found> {
-    let witness_file::Question { model, witness, claim } = witness_file::read(file)?;
+    let Question { model, schedule, claim } = witness_file::read(file)?;
+    let witness = schedule.expand(context.trace);
     let checked = context.checker().check(model, witness, claim).map_err(|rejection| {
         Failure::new(format!("{}: the witness is not accepted: {rejection}", file.display()))
     })?;
@@ -93,9 +129,10 @@ fn named_in(context: &Context<'_>, path: &Path, name: &str) -> anyhow::Result<Fo
     let Some((model, finding)) = matching.first() else { return Err(unknown(name).into()) };
     let model = model.parse().map_err(|_| Failure::new(format!("there is no model `{model}`")))?;
     let claim = finding.claim().ok_or_else(|| Failure::new("the finding has no witness"))?;
-    let checked = context.checker().check(model, finding.witness(), claim).map_err(|rejection| {
-        Failure::new(format!("{}: it is not a finding of this trace: {rejection}", path.display()))
-    })?;
+    let checked =
+        context.checker().check(model, finding.witness(context.trace), claim).map_err(|rejection| {
+            Failure::new(format!("{}: it is not a finding of this trace: {rejection}", path.display()))
+        })?;
     let title = Title {
         fingerprint: finding.fingerprint.clone(),
         kind: finding.kind.to_string(),
@@ -107,11 +144,24 @@ fn named_in(context: &Context<'_>, path: &Path, name: &str) -> anyhow::Result<Fo
 /// Looks for the finding in the trace again.
 fn search(
     context: &Context<'_>,
-    model: reweave_trace::Model,
+    model: Model,
     name: &str,
     global: &Global,
     console: &Console,
 ) -> anyhow::Result<Found> {
+    let prediction = predict(context.trace, model, name, global, console)?;
+    let finding = named(&prediction, name)?;
+    Ok(Found { checked: finding.witness().clone(), title: title(context.trace, finding) })
+}
+
+/// The findings of the trace, one of which `name` is to be a fingerprint of.
+pub(crate) fn predict(
+    trace: &Trace,
+    model: Model,
+    name: &str,
+    global: &Global,
+    console: &Console,
+) -> anyhow::Result<Prediction> {
     if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(Failure::new(format!("`{name}` is neither a fingerprint nor a file"))
             .hint("`reweave predict` shows the fingerprint of each finding")
@@ -124,18 +174,19 @@ fn search(
         progress: Some(&|done, total| progress.update(done, Some(total))),
         ..Options::default()
     };
-    let prediction = reweave_detect::predict(context.trace, model, &options)
-        .map_err(|error| Failure::new(format!("the trace could not be searched: {error}")))?;
-    drop(progress);
-    pick(context.trace, &prediction, name)
+    reweave_detect::predict(trace, model, &options)
+        .map_err(|error| Failure::new(format!("the trace could not be searched: {error}")).into())
 }
 
-fn pick(trace: &Trace, prediction: &Prediction, name: &str) -> anyhow::Result<Found> {
+/// The only finding whose fingerprint begins with `name`.
+pub(crate) fn named<'p>(
+    prediction: &'p Prediction,
+    name: &str,
+) -> anyhow::Result<&'p reweave_detect::Finding> {
     let matching: Vec<_> =
         prediction.findings.iter().filter(|finding| finding.fingerprint().starts_with(name)).collect();
     unique(name, matching.iter().map(|finding| finding.fingerprint()))?;
-    let Some(finding) = matching.first() else { return Err(unknown(name).into()) };
-    Ok(Found { checked: finding.witness().clone(), title: title(trace, finding) })
+    matching.first().copied().ok_or_else(|| unknown(name).into())
 }
 
 /// What a finding is called.
@@ -147,13 +198,13 @@ pub(crate) fn title(trace: &Trace, finding: &reweave_detect::Finding) -> Title {
     }
 }
 
-fn unknown(name: &str) -> Failure {
+pub(crate) fn unknown(name: &str) -> Failure {
     Failure::new(format!("no finding's fingerprint begins with `{name}`"))
         .hint("`reweave predict` shows the fingerprint of each finding")
 }
 
 /// Several findings of the same fingerprint are one.
-fn unique<'f>(name: &str, fingerprints: impl Iterator<Item = &'f str>) -> anyhow::Result<()> {
+pub(crate) fn unique<'f>(name: &str, fingerprints: impl Iterator<Item = &'f str>) -> anyhow::Result<()> {
     let mut all: Vec<&str> = fingerprints.collect();
     all.dedup();
     if all.len() > 1 {

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use reweave_capture::{About, Step, read_steps};
@@ -58,7 +59,11 @@ impl StepsFile {
         let path = &self.path;
         let mut write = || match &mut self.file {
             Some(file) => file.write_all(&bytes),
-            none => none.insert(File::create(path)?).write_all(&bytes),
+            none => {
+                let mut options = File::options();
+                let file = options.write(true).create(true).truncate(true).mode(0o600).open(path)?;
+                none.insert(file).write_all(&bytes)
+            }
         };
         if self.error.is_none() {
             self.error = write().err();

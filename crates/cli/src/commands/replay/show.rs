@@ -1,10 +1,9 @@
 //! What a replay came to, for people.
 
 use std::io::Write;
-use std::os::unix::process::ExitStatusExt;
 
 use reweave_replay::outcome::{Doing, Stack};
-use reweave_replay::{Ended, Order, Outcome, Schedule, Shape};
+use reweave_replay::{Ended, Harm, Order, Outcome, Schedule, Shape};
 
 use crate::console::{BAD, Console, GOOD, STRONG};
 use crate::plural;
@@ -30,6 +29,9 @@ pub(super) fn show(schedule: &Schedule, runs: &[(Order, Ended)], console: &Conso
             Shape::Race => "stands before the",
             Shape::Deadlock => "waits to",
             Shape::Sequence => "did:",
+            Shape::Sleep => "is never woken:",
+            Shape::Late if number == 0 => "did:",
+            Shape::Late => "comes too late, before:",
         };
         writeln!(out, "  {} {lead} {what}", console.styled(STRONG, thread))?;
         match stack {
@@ -37,7 +39,7 @@ pub(super) fn show(schedule: &Schedule, runs: &[(Order, Ended)], console: &Conso
             None => writeln!(out, "    it did not get there")?,
         }
     }
-    if schedule.shape == Shape::Deadlock || outcome != Outcome::Confirmed {
+    if matches!(schedule.shape, Shape::Deadlock | Shape::Sleep) || outcome != Outcome::Confirmed {
         state(&mut out, worst)?;
     }
     if outcome != Outcome::Confirmed {
@@ -45,8 +47,8 @@ pub(super) fn show(schedule: &Schedule, runs: &[(Order, Ended)], console: &Conso
     }
     match runs {
         [(_, one)] => {
-            writeln!(out, "  the program: {}", ending(one))?;
-            output(one).iter().take(LINES).try_for_each(|line| writeln!(out, "    {line}"))?;
+            writeln!(out, "  the program: {}", one.ending())?;
+            one.lines().iter().take(LINES).try_for_each(|line| writeln!(out, "    {line}"))?;
         }
         [(_, ab), (_, ba)] => side_by_side(&mut out, schedule, ab, ba)?,
         _ => {}
@@ -73,7 +75,11 @@ fn sentence(schedule: &Schedule, ended: &Ended) -> String {
             let what = match schedule.shape {
                 Shape::Race => "both accesses were next at once",
                 Shape::Deadlock => "the threads wait for each other",
+                Shape::Sequence if schedule.kind == reweave_replay::DEEPENED => "the read came as planned",
+                Shape::Sequence if schedule.order.is_empty() => "the read came before every write",
                 Shape::Sequence => "the events came in the wrong order",
+                Shape::Sleep => "the thread was never woken",
+                Shape::Late => "the call that must come last came first",
             };
             match given_up {
                 0 => what.to_owned(),
@@ -85,7 +91,13 @@ fn sentence(schedule: &Schedule, ended: &Ended) -> String {
             format!("at step {step} of {} the program did something else", ended.report.steps)
         }
         Outcome::Hung => "the program waited for something that did not come".to_owned(),
-        Outcome::Finished => "the program ended, and the bug did not happen".to_owned(),
+        Outcome::Finished => match ended.harm(None) {
+            Harm::Crash => format!("the program {} before the finding's events had come", ended.ending()),
+            Harm::Assertion => {
+                "the program failed its assertion before the finding's events had come".to_owned()
+            }
+            _ => "the program ended, and the bug did not happen".to_owned(),
+        },
     }
 }
 
@@ -120,39 +132,15 @@ fn reasons(out: &mut impl Write, ended: &Ended) -> std::io::Result<()> {
     Ok(())
 }
 
-/// How the program ended, in words.
-fn ending(ended: &Ended) -> String {
-    match ended.status {
-        _ if ended.report.deadlocked => "every thread waits for another: it was ended".to_owned(),
-        _ if ended.report.timed_out => "its time was up: it was ended".to_owned(),
-        None => "its time was up: it was ended".to_owned(),
-        Some(status) => match (status.code(), status.signal()) {
-            // The runtime passes signals on as shells say them.
-            (Some(134), _) => "aborted (status 134)".to_owned(),
-            (Some(139), _) => "crashed (status 139)".to_owned(),
-            (Some(code), _) => format!("ended with status {code}"),
-            (None, Some(6)) => "aborted (signal 6)".to_owned(),
-            (None, Some(11)) => "crashed (signal 11)".to_owned(),
-            (None, signal) => format!("ended by signal {}", signal.unwrap_or(0)),
-        },
-    }
-}
-
-/// What the program wrote, without what the runtime says.
-fn output(ended: &Ended) -> Vec<String> {
-    let lines = ended.out.lines().chain(ended.err.lines());
-    lines.filter(|line| !line.starts_with("reweave: ")).map(str::to_owned).collect()
-}
-
 fn side_by_side(out: &mut impl Write, schedule: &Schedule, ab: &Ended, ba: &Ended) -> std::io::Result<()> {
     let thread = |event: usize| {
         let thread = schedule.events.get(event).map_or(0, |event| event.thread);
         schedule.threads.get(thread).map_or("", |thread| &thread.name).to_owned()
     };
-    let mut left = vec![format!("{} first:", thread(0)), ending(ab)];
-    let mut right = vec![format!("{} first:", thread(1)), ending(ba)];
-    left.extend(output(ab).iter().flat_map(|line| wrapped(line)));
-    right.extend(output(ba).iter().flat_map(|line| wrapped(line)));
+    let mut left = vec![format!("{} first:", thread(0)), ab.ending()];
+    let mut right = vec![format!("{} first:", thread(1)), ba.ending()];
+    left.extend(ab.lines().iter().flat_map(|line| wrapped(line)));
+    right.extend(ba.lines().iter().flat_map(|line| wrapped(line)));
     for row in 0..left.len().max(right.len()).min(LINES) {
         let cell = |column: &[String]| column.get(row).cloned().unwrap_or_default();
         writeln!(out, "  {:<COLUMN$} | {}", cell(&left), cell(&right))?;

@@ -18,6 +18,8 @@ struct Analysis<'t> {
     racy_sites: u64,
     #[serde(serialize_with = "compact")]
     pairs: &'t [[u32; 2]],
+    #[serde(serialize_with = "compact", skip_serializing_if = "<[_]>::is_empty")]
+    locked_pairs: &'t [[u32; 2]],
 }
 
 impl<'t> Document<'t> {
@@ -27,6 +29,7 @@ impl<'t> Document<'t> {
             racy_events: tally.racy_events(),
             racy_sites: tally.racy_sites(),
             pairs: tally.pairs(),
+            locked_pairs: tally.locked(),
         };
         Document { schema: 1, analyses: tallies.iter().map(analysis).collect() }
     }

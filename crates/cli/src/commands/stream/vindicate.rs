@@ -4,6 +4,7 @@ use reweave_decide::{Decider, Error, Limits, Prepared, Stages, Verdict};
 use reweave_format::Loaded;
 use reweave_report::json;
 use reweave_stream::{Analysis, Race, Stream};
+use reweave_trace::{Op, Trace};
 use reweave_witness::Claim;
 
 use super::super::query::clock::Clock;
@@ -31,10 +32,10 @@ pub(super) fn run(
 ) -> anyhow::Result<Outcome> {
     let trace = &loaded.trace;
     let model = model::choose(args.model, &args.trace, loaded, console)?;
+    let progress = Progress::new("vindicating", Unit::Pairs, console);
     let races = candidates(args, loaded)?;
-    let prepared = Prepared::new(trace, None);
+    let prepared = Prepared::new(trace, trace.dependences());
     let mut decider = Decider::new(&prepared, model)?;
-    let progress = Progress::new("vindicating", Unit::Candidates, console);
     let mut undecided = 0;
     let mut done: Option<(Analysis, Race)> = None;
     // Several analyses may have a pair in common.
@@ -47,7 +48,7 @@ pub(super) fn run(
         }
         let verdict = match verdicts.get(&(race.earlier, race.later)) {
             Some(&verdict) => verdict,
-            None => match decide(args, &mut decider, race) {
+            None => match decide(args, trace, &mut decider, race) {
                 Ok(verdict) => verdict,
                 Err(Error::Unsound(unsound)) => {
                     let head = json::Head::new(trace, &args.trace.display().to_string(), model);
@@ -76,15 +77,25 @@ fn candidates(args: &StreamArgs, loaded: &Loaded) -> anyhow::Result<Vec<(Analysi
     let trace = &loaded.trace;
     let mut stream = Stream::new(&args.analyses(), true);
     stream.block(trace.names(), &trace.rows(), &mut |analysis, race| races.push((analysis, race)))?;
+    stream.finish(&mut |analysis, race| races.push((analysis, race)));
     races.sort_by_key(|(analysis, race)| (*analysis, race.later, race.earlier));
     Ok(races)
 }
 
-/// Whether both events of a race can be next at once; nothing where a limit came first.
-fn decide(args: &StreamArgs, decider: &mut Decider<'_>, race: Race) -> Result<Option<bool>, Error> {
+/// Whether both events of a race can be next at once, or those of an order pair in the other order; nothing where a limit came first.
+fn decide(
+    args: &StreamArgs,
+    trace: &Trace,
+    decider: &mut Decider<'_>,
+    race: Race,
+) -> Result<Option<bool>, Error> {
     let clock = Clock::start(args.budget);
     let limits = Limits { work: args.work, stop: Some(clock.stop()) };
-    let claim = Claim::CoEnabled(vec![race.earlier, race.later]);
+    let claim = match (race.order, trace.op(race.later)) {
+        (true, Op::Call(_)) => Claim::Ahead { first: race.later, then: race.earlier },
+        (true, _) => Claim::Sequence { events: vec![race.later, race.earlier], adjacent: Vec::new() },
+        _ => Claim::CoEnabled(vec![race.earlier, race.later]),
+    };
     Ok(match decider.decide_with(&claim, &limits, Stages::All)? {
         Verdict::Feasible(_) => Some(true),
         Verdict::Infeasible(_) => Some(false),

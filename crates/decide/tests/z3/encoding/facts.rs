@@ -20,6 +20,8 @@ pub(crate) struct Facts {
     pub(crate) waker: Vec<Option<usize>>,
     /// Per condition variable, its notifications.
     pub(crate) notifications: Vec<Vec<usize>>,
+    /// Per call, all earlier ones that share an object with it.
+    pub(crate) calls: Vec<Vec<usize>>,
 }
 
 /// What a read can observe without noticing a difference; none is the initial value.
@@ -28,6 +30,8 @@ pub(crate) struct Read {
     pub(crate) observed: Option<usize>,
     /// Others with the same value.
     pub(crate) equal: Vec<Option<usize>>,
+    /// For a failed attempt that failed by its value: others with any known value but the expected one.
+    pub(crate) failing: Vec<Option<usize>>,
 }
 
 /// The outermost acquire of one side of a lock, to the release that ends it.
@@ -67,15 +71,41 @@ impl Facts {
             fork,
             writers,
             notifications,
+            calls: calls(trace),
         }
     }
+}
+
+fn calls(trace: &Trace) -> Vec<Vec<usize>> {
+    let text = |event: usize| match trace.op(super::id(event)) {
+        op @ Op::Call(_) => trace.target_name(op),
+        _ => None,
+    };
+    let object = |text: &str| {
+        let head = text.split(['(', '=']).next().unwrap_or_default();
+        head.rsplit_once('.').map_or("", |(object, _)| object).to_owned()
+    };
+    let on = |a: &str, b: &str| {
+        let mentioned =
+            a.split(['(', ')', ',', '=']).skip(1).any(|word| !word.is_empty() && word == object(b));
+        object(a) == object(b) || mentioned
+    };
+    let all: Vec<&str> = (0..trace.len()).filter_map(text).collect();
+    let shared = |a: &str, b: &str| all.iter().any(|third| on(a, third) && on(b, third));
+    let before = |event: usize| {
+        let Some(own) = text(event) else { return Vec::new() };
+        (0..event).filter(|&other| text(other).is_some_and(|other| shared(own, other))).collect()
+    };
+    (0..trace.len()).map(before).collect()
 }
 
 fn writers(trace: &Trace) -> Vec<Vec<usize>> {
     let mut writers = vec![Vec::new(); trace.count(Space::Variable)];
     for (id, event) in trace.events() {
         match event.op {
-            Op::Write(x) | Op::AtomicWrite(x) | Op::Update(x) => writers[x.index()].push(id.index()),
+            Op::Write(x) | Op::AtomicWrite(x) | Op::Update(x) | Op::Unseen(x) => {
+                writers[x.index()].push(id.index())
+            }
             Op::Alloc(object) | Op::Free(object) => {
                 let inside = format!("{}.", trace.variable_name(object));
                 for (place, name) in trace.names().space(Space::Variable).iter().enumerate() {
@@ -92,7 +122,7 @@ fn writers(trace: &Trace) -> Vec<Vec<usize>> {
 
 fn reads(trace: &Trace, writers: &[Vec<usize>]) -> Vec<Option<Read>> {
     let variable = |event: usize| match trace.op(super::id(event)) {
-        Op::Read(x) | Op::AtomicRead(x) | Op::Update(x) => Some(x.index()),
+        Op::Read(x) | Op::AtomicRead(x) | Op::Update(x) | Op::FailedAttempt(x) => Some(x.index()),
         _ => None,
     };
     let observed = |event: usize, x: usize| writers[x].iter().copied().rfind(|&write| write < event);
@@ -114,7 +144,13 @@ fn reads(trace: &Trace, writers: &[Vec<usize>]) -> Vec<Option<Read>> {
         let equal = |&write: &Option<usize>| {
             write != observed && write != Some(event) && value.is_some() && written(write) == value
         };
-        Some(Read { variable, observed, equal: all.filter(equal).collect() })
+        let expected = trace.values(super::id(event)).written;
+        let attempt = matches!(trace.op(super::id(event)), Op::FailedAttempt(_));
+        let by_value = attempt && value.is_some() && expected.is_some() && value != expected;
+        let fails =
+            |&write: &Option<usize>| by_value && written(write).is_some() && written(write) != expected;
+        let failing = all.clone().filter(fails).collect();
+        Some(Read { variable, observed, equal: all.filter(equal).collect(), failing })
     };
     (0..trace.len()).map(read).collect()
 }

@@ -109,6 +109,9 @@ impl<'t> Law<'t> {
                 let pairs: Vec<_> = pairs.iter().map(|(a, b)| (a.index(), b.index())).collect();
                 self.ordered(&pairs, adjacent)
             }
+            Claim::Asleep(_) | Claim::Unwritten(_) | Claim::Ahead { .. } => {
+                panic!("this encoding has no words for {claim:?}")
+            }
         };
         format!("(assert {formula})")
     }
@@ -145,17 +148,39 @@ impl<'t> Law<'t> {
                     needs.push(self.ran_before(waker, at));
                     needs.push(self.before(start, waker));
                 }
+                if self.facts.waker[e].is_none() && self.model != Model::Sync {
+                    needs.push(self.is_clean(at));
+                }
             }
             Op::Update(_) if self.model != Model::Sync => needs.push(self.is_clean(at)),
+            Op::FailedAttempt(_) if self.model != Model::Sync => {
+                let read = self.facts.reads[e].iter().filter(|_| self.model.by_value());
+                let fails = read.flat_map(|read| {
+                    read.failing.iter().map(|&write| self.observes(at, read.variable, write))
+                });
+                needs.push(any([self.is_clean(at)].into_iter().chain(fails)));
+            }
+            op @ Op::Look(_) => {
+                let later = self.facts.threads.iter().flatten();
+                let later = later.filter(|&&other| other > e && self.trace.op(super::id(other)) == op);
+                needs.extend(later.map(|&other| any([format!("(not r{other})"), self.after(other, at)])));
+            }
+            Op::Unseen(_) => {
+                let earlier = self.facts.threads.iter().flatten().filter(|&&other| other < e);
+                needs.extend(earlier.map(|&other| self.ran_before(other, at)));
+            }
+            Op::Call(_) if self.model != Model::Sync => {
+                needs.extend(self.facts.calls[e].iter().map(|&other| self.ran_before(other, at)));
+            }
             _ => {}
         }
         all(needs)
     }
 
     fn can_be_unclean(&self, e: usize) -> bool {
-        let reads = matches!(self.trace.kind(super::id(e)), Kind::Read | Kind::AtomicRead);
-        let quiet = self.trace.kind(super::id(e)) == Kind::Wait && self.facts.waker[e].is_none();
-        self.model != Model::Sync && (reads || quiet)
+        use Kind::*;
+        self.model != Model::Sync
+            && matches!(self.trace.kind(super::id(e)), Read | AtomicRead | FailedAttempt)
     }
 
     /// The read, update or unwoken wait observes nothing new there.

@@ -128,6 +128,18 @@ impl Parts {
                 block.check(&payload)?;
                 Ok(Read::Passed)
             }
+            // Nor at dependences: they are of a whole trace.
+            ChunkKind::Dependences => {
+                self.scan.dependences(block)?;
+                block.check(&payload)?;
+                Ok(Read::Passed)
+            }
+            // Nor at how the run ended.
+            ChunkKind::Ending => {
+                self.scan.ending(block)?;
+                block.check(&payload)?;
+                Ok(Read::Passed)
+            }
             ChunkKind::Footer => {
                 self.footer(at, &head, &payload, &take(source, END_BYTES + 1)?)?;
                 Ok(Read::End)

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use reweave_trace::{Builder, ContextId, Event, EventValues, Kind, Op, Trace, Value};
+use reweave_trace::{Builder, ContextId, Event, EventValues, Kind, Op, Space, Trace, Value};
 
 /// A random number generator (xorshift), and the traces it makes.
 pub(super) struct Sample(u64);
@@ -31,11 +31,20 @@ impl Sample {
             let kind = Kind::ALL[if self.below(3) == 0 { self.below(Kind::ALL.len()) } else { site % 2 }];
             let name = match kind {
                 Kind::Alloc | Kind::Free => format!("object{}", self.below(50)),
+                // A lock that two threads hold at once would be no lock after the repair.
+                _ if kind.space() == Some(Space::Lock) => {
+                    let owner = (site / 3 + usize::from(kind == Kind::Busy)) % 5;
+                    format!("lock{} of {owner}", self.below(3))
+                }
                 _ => self.name(position),
             };
             let target = builder.target(kind, &name).unwrap();
             let event = Event {
-                thread: builder.thread(&format!("T{}", site / 3 % 5)).unwrap(),
+                thread: match kind {
+                    // Whoever ends does nothing after it.
+                    Kind::End => builder.thread(&format!("E{position}")).unwrap(),
+                    _ => builder.thread(&format!("T{}", site / 3 % 5)).unwrap(),
+                },
                 op: Op::new(kind, target),
                 site: builder.site(&format!("Main.java:{}", site % 60)).unwrap(),
             };

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use super::{Finding, TraceResult, Undecided};
+use super::{FailedRun, Finding, TraceResult, Undecided};
 use crate::json::{Counts, SCHEMA, TOOL, seconds};
 
 /// The results, one per trace.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Default, Debug)]
 pub struct Document {
+    /// The recorded runs that failed by themselves, where the runs were made for this.
+    pub failed_runs: Vec<FailedRun>,
     /// In the order in which the user named the traces.
     pub results: Vec<TraceResult>,
 }
@@ -42,6 +44,10 @@ impl Document {
         struct Several {
             traces: Vec<TraceResult>,
         }
+        let failed_runs = match value.get("failed_runs") {
+            Some(list) => serde_json::from_value(list.clone())?,
+            None => Vec::new(),
+        };
         let results = match value.get("traces") {
             Some(_) => serde_json::from_value::<Several>(value)?.traces,
             None => vec![serde_json::from_value(value)?],
@@ -51,7 +57,7 @@ impl Document {
                 return Err(DocumentError::Finding(finding.fingerprint.clone()));
             }
         }
-        Ok(Document { results })
+        Ok(Document { failed_runs, results })
     }
 
     /// The findings to show. Those of several traces are merged by fingerprint, and the events are those of the first
@@ -74,6 +80,10 @@ impl Document {
                         known.instances += finding.instances;
                         known.traces = known.traces.map(|traces| traces + 1);
                         known.replay = known.replay.into_iter().chain(finding.replay).min();
+                        if finding.severity().rank() < known.severity().rank() {
+                            known.severity = finding.severity.clone();
+                            known.replays.clone_from(&finding.replays);
+                        }
                     }
                 }
             }
@@ -104,6 +114,8 @@ impl Document {
 struct Single<'a> {
     schema: u32,
     tool: &'a str,
+    #[serde(skip_serializing_if = "<[FailedRun]>::is_empty")]
+    failed_runs: &'a [FailedRun],
     #[serde(flatten)]
     result: &'a TraceResult,
 }
@@ -112,6 +124,8 @@ struct Single<'a> {
 struct Several<'a> {
     schema: u32,
     tool: &'a str,
+    #[serde(skip_serializing_if = "<[FailedRun]>::is_empty")]
+    failed_runs: &'a [FailedRun],
     traces: &'a [TraceResult],
     findings: Vec<Finding>,
     undecided: Vec<Undecided>,
@@ -123,7 +137,8 @@ struct Several<'a> {
 impl Serialize for Document {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if let [result] = &self.results[..] {
-            return Single { schema: SCHEMA, tool: TOOL, result }.serialize(serializer);
+            let failed_runs = &self.failed_runs;
+            return Single { schema: SCHEMA, tool: TOOL, failed_runs, result }.serialize(serializer);
         }
         let undecided = self.results.iter().enumerate().flat_map(|(trace, result)| {
             let in_trace = move |open: &Undecided| Undecided { trace: Some(trace as u32), ..open.clone() };
@@ -132,8 +147,10 @@ impl Serialize for Document {
         Several {
             schema: SCHEMA,
             tool: TOOL,
+            failed_runs: &self.failed_runs,
             traces: &self.results,
-            findings: self.findings(),
+            // Views are large, and the findings of the traces have them.
+            findings: self.findings().into_iter().map(|one| Finding { view: None, ..one }).collect(),
             undecided: undecided.collect(),
             counts: self.counts(),
             partial: self.is_partial(),

@@ -35,6 +35,13 @@ pub enum MergeError {
 /// Joins documents: shards of a trace become one result, results of different traces stand side by side.
 pub fn merge(documents: Vec<Document>) -> Result<Document, MergeError> {
     let mut parts: Vec<Vec<TraceResult>> = Vec::new();
+    let mut failed_runs = Vec::new();
+    for run in documents.iter().flat_map(|document| &document.failed_runs) {
+        // Every shard of a trace has it.
+        if !failed_runs.contains(run) {
+            failed_runs.push(run.clone());
+        }
+    }
     for result in documents.into_iter().flat_map(|document| document.results) {
         match parts.iter_mut().find(|part| part[0].trace.path == result.trace.path) {
             Some(part) => part.push(result),
@@ -45,7 +52,7 @@ pub fn merge(documents: Vec<Document>) -> Result<Document, MergeError> {
         return Err(MergeError::Nothing);
     }
     let results = parts.into_iter().map(join).collect::<Result<_, _>>()?;
-    Ok(Document { results })
+    Ok(Document { failed_runs, results })
 }
 
 fn join(mut parts: Vec<TraceResult>) -> Result<TraceResult, MergeError> {
@@ -90,10 +97,13 @@ fn sum(mut whole: TraceResult, rest: Vec<TraceResult>) -> TraceResult {
         for (count, more) in whole.models.iter_mut().zip(part.models) {
             count.findings += more.findings;
             count.unknown += more.unknown;
+            count.stopped |= more.stopped;
         }
         whole.hidden.suppressed += part.hidden.suppressed;
         whole.hidden.baseline += part.hidden.baseline;
+        whole.ordered_by_libraries += part.ordered_by_libraries;
         whole.unexamined = whole.unexamined.max(part.unexamined);
+        whole.refused = whole.refused.max(part.refused);
         whole.counts.candidates += part.counts.candidates;
         whole.counts.feasible += part.counts.feasible;
         whole.counts.infeasible += part.counts.infeasible;

@@ -1,0 +1,1 @@
+../../runtime/include/reweave.h

@@ -1,0 +1,78 @@
+//! Hunts of what a driver starts: a script, a test runner.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::common::{Program, ran, reweave};
+
+/// A script that a shell runs.
+fn script(folder: &Path, text: &str) -> PathBuf {
+    let path = folder.join("run-tests.sh");
+    fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+fn example(name: &str) -> Program {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/bugs");
+    Program::compile(&folder.join(name), &[])
+}
+
+#[test]
+fn whatever_a_script_starts_is_recorded_in_a_trace_of_its_own_and_replayed() {
+    let (lost, abba) = (example("lost_update.c"), example("abba.c"));
+    let kept = lost.folder.path().join("kept");
+    // Two at once, one after them with a word that has a blank, and one that is not compiled for it.
+    let text = format!(
+        "{0} > out.txt & {0} > /dev/null; wait; cd /; {1} 'two words' && true",
+        lost.path.display(),
+        abba.path.display()
+    );
+    let script = script(lost.folder.path(), &text);
+    let mut command = reweave();
+    command.args(["hunt", "--quiet", "--runs", "1", "--json", "-", "--keep"]).arg(&kept);
+    let found = ran(command.arg("--").arg(&script).current_dir(lost.folder.path()));
+    assert_eq!(found.code, Some(1), "{}{}", found.out, found.err);
+    let document: Value = serde_json::from_str(&found.out).unwrap();
+    let traces = document["traces"].as_array().unwrap();
+    assert_eq!(traces.len(), 3, "{}", found.err);
+    let words = |place: usize| traces[place]["program"].as_array().unwrap().len();
+    assert_eq!((0..3).map(words).sum::<usize>(), 4, "each has its own words");
+    for kind in ["race", "deadlock"] {
+        let all = document["findings"].as_array().unwrap();
+        let one = all.iter().find(|finding| finding["kind"] == kind).expect(kind);
+        assert_eq!(one["replay"], "confirmed", "{kind}");
+    }
+    assert!(kept.join("run/program-1.rw").exists() && kept.join("run/program-3.rw").exists());
+    assert!(!kept.join("run/reweave").exists(), "what only the hunt needs is gone");
+}
+
+#[test]
+fn a_program_fails_where_its_driver_is_not_content() {
+    let program =
+        Program::of_text("#include <stdlib.h>\nint main(int n, char **v) { return n > 1 ? 6 : 0; }");
+    let hunt = |text: String, more: &[&str]| {
+        let script = script(program.folder.path(), &text);
+        ran(reweave().args(["hunt", "--runs", "1"]).args(more).arg("--").arg(script))
+    };
+    let path = program.path.display();
+    // A status that the script expects is none of our business.
+    let content = hunt(format!("{path} x; test $? = 6"), &[]);
+    assert_eq!(content.code, Some(0), "{}{}", content.out, content.err);
+    let failed = hunt(format!("{path}; {path} x"), &[]);
+    assert_eq!(failed.code, Some(1), "{}{}", failed.out, failed.err);
+    assert_eq!(failed.out.matches("FAILED: ").count(), 1, "{}", failed.out);
+    assert!(failed.out.contains("failed by itself: it ended with status 6"), "{}", failed.out);
+    assert!(failed.out.contains(&format!("-o failed.rw -- {path} x")), "{}", failed.out);
+    assert_eq!(hunt(format!("{path}; {path} x"), &["--expect-status", "6"]).code, Some(0));
+    // The script itself may be what fails.
+    let alone = hunt(format!("{path}; exit 9"), &[]);
+    assert_eq!(alone.code, Some(1), "{}{}", alone.out, alone.err);
+    assert!(alone.out.contains("it ended with status 9"), "{}", alone.out);
+    let nothing = hunt("true".to_owned(), &[]);
+    assert_eq!(nothing.code, Some(2), "{}{}", nothing.out, nothing.err);
+    assert!(nothing.err.contains("started no program that is"), "{}", nothing.err);
+}

@@ -1,0 +1,245 @@
+//! An exploration: its switches, and what came of it.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use crate::failure::Failure;
+use crate::minimise;
+use crate::model::{Model, Policy};
+use crate::objects::{InOrder, Objects};
+use crate::op::{Move, Next, Op, Outcome, ThreadId};
+use crate::options::{Limits, Mutation};
+use crate::program::{Error, Guide, Program};
+use crate::saturate::{Search, Stopped};
+use crate::split::Item;
+use crate::trace::Traces;
+use crate::tree::NodeId;
+
+/// An exploration of a program.
+pub struct Explorer {
+    pub(crate) model: Model,
+    /// Whether to try only stubborn sets.
+    pub reduce: bool,
+    /// Whether to take threads for each other that are alike; `saturate` only.
+    pub symmetry: bool,
+    /// Whether to search on after a failure.
+    pub keep_going: bool,
+    /// How many schedules are run afterwards, at random, to see whether the program does as the model says.
+    pub audit: u32,
+    /// The part that is searched; all, unless said otherwise. It cannot be joined with a bound on preemptions.
+    pub item: Item,
+    mutation: Option<Mutation>,
+}
+
+/// What a search counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Runs of the program.
+    pub runs: u64,
+    /// States of the model that were visited, over all passes.
+    pub states: u64,
+    /// Passes of `saturate`.
+    pub passes: u64,
+    /// Complete executions of `trace`: the classes.
+    pub executions: u64,
+    /// Executions of `trace` that were given up, since another one covers them.
+    pub blocked: u64,
+}
+
+/// What an exploration came to.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Why it ended.
+    pub stopped: Stopped,
+    /// What was counted.
+    pub counts: Counts,
+    /// Histories of all threads.
+    pub histories: usize,
+    /// Threads.
+    pub threads: usize,
+    /// The failures, and a schedule of one that was run for real.
+    pub failures: BTreeSet<Failure>,
+    /// The failure that is shown, with its smallest schedule that was found.
+    pub first: Option<(Failure, Vec<Move>)>,
+    /// Runs of the audit.
+    pub audited: u32,
+    /// Whether no interleaving fails: the search was complete, unbounded, and found nothing.
+    pub proved: bool,
+}
+
+impl Explorer {
+    /// An exploration that knows nothing yet.
+    pub fn new(policy: Policy) -> Explorer {
+        Explorer::with(policy, None, None)
+    }
+
+    /// The same with objects that follow specifications. Where `commuting` is false, all calls on one object depend on each other.
+    pub fn with_objects(policy: Policy, objects: Rc<dyn Objects>, commuting: bool) -> Explorer {
+        let objects = if commuting { objects } else { Rc::new(InOrder(objects)) };
+        Explorer::with(policy, Some(objects), None)
+    }
+
+    /// The same with specified objects, and for tests with a mistake.
+    #[doc(hidden)]
+    pub fn with(policy: Policy, objects: Option<Rc<dyn Objects>>, mutation: Option<Mutation>) -> Explorer {
+        let mut model = Model::new(policy, objects, mutation != Some(Mutation::OpenFutures));
+        model.groups.careless = mutation == Some(Mutation::NamesTellNothing);
+        Explorer {
+            model,
+            reduce: true,
+            symmetry: true,
+            keep_going: false,
+            audit: 16,
+            item: Item::default(),
+            mutation,
+        }
+    }
+
+    /// Searches until there is no news, and reports.
+    pub fn saturate(&mut self, program: &mut dyn Program, limits: &Limits<'_>) -> Result<Report, Error> {
+        let mut search = Search::new(&mut self.model, program, limits);
+        search.reduce = self.reduce;
+        search.symmetry = self.symmetry;
+        search.keep_going = self.keep_going;
+        search.mutation = self.mutation;
+        search.prefix.clone_from(&self.item.prefix);
+        let stopped = search.saturate()?;
+        let counts =
+            Counts { runs: search.runs, states: search.states, passes: search.passes, ..Counts::default() };
+        let (failures, first) = (std::mem::take(&mut search.found), search.first.take());
+        self.report(program, limits, stopped, counts, (failures, first))
+    }
+
+    /// Goes along one execution of each class, and reports.
+    pub fn trace(&mut self, program: &mut dyn Program, limits: &Limits<'_>) -> Result<Report, Error> {
+        let (learnt, runs) = self.learn_futures(program, limits)?;
+        let mut search = Traces::new(&mut self.model, program, limits);
+        search.runs = runs;
+        search.keep_going = self.keep_going;
+        search.mutation = self.mutation;
+        search.item.clone_from(&self.item);
+        let stopped = if learnt == Stopped::Complete { search.search()? } else { learnt };
+        let counts = Counts {
+            runs: search.runs,
+            states: search.states,
+            executions: search.executions,
+            blocked: search.blocked,
+            passes: 0,
+        };
+        let (failures, first) = (std::mem::take(&mut search.found), search.first.take());
+        self.report(program, limits, stopped, counts, (failures, first))
+    }
+
+    /// Where moves sleep that another part tries, what comes after them is not seen here, and yet stubborn sets have to know it: so
+    /// the futures of all threads are learnt first. How that ended, and the runs that it took.
+    fn learn_futures(
+        &mut self,
+        program: &mut dyn Program,
+        limits: &Limits<'_>,
+    ) -> Result<(Stopped, u64), Error> {
+        if self.item.asleep.is_empty() {
+            return Ok((Stopped::Complete, 0));
+        }
+        let mut search = Search::new(&mut self.model, program, limits);
+        (search.keep_going, search.mutation) = (true, self.mutation);
+        search.prefix.clone_from(&self.item.prefix);
+        let stopped = search.saturate()?;
+        Ok((stopped, search.runs))
+    }
+
+    pub(crate) fn report(
+        &mut self,
+        program: &mut dyn Program,
+        limits: &Limits<'_>,
+        stopped: Stopped,
+        counts: Counts,
+        (failures, first): (BTreeSet<Failure>, Option<(Failure, Vec<Move>)>),
+    ) -> Result<Report, Error> {
+        let first = match first {
+            Some(found) => Some(minimise::smallest(&mut self.model, program, found, limits)?),
+            None => None,
+        };
+        let clean = stopped == Stopped::Complete && first.is_none();
+        let audited = if clean { self.audit(program, limits)? } else { 0 };
+        if let Some(refuted) = self.model.objects.refuted() {
+            return Err(Error::Specification(refuted));
+        }
+        Ok(Report {
+            stopped,
+            counts,
+            histories: self.model.tree.known(),
+            threads: self.model.layout.threads().len(),
+            proved: clean && limits.preemptions.is_none() && self.mutation.is_none(),
+            failures,
+            first,
+            audited,
+        })
+    }
+
+    /// Runs schedules that no search chose. What is hidden from the model shows only by chance, so the chances are many and
+    /// always the same.
+    fn audit(&mut self, program: &mut dyn Program, limits: &Limits<'_>) -> Result<u32, Error> {
+        for round in 0..self.audit {
+            let mut seed = 0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(u64::from(round) + 1);
+            let mut pick = |moves: &[Move]| {
+                seed ^= seed << 13;
+                seed ^= seed >> 7;
+                seed ^= seed << 17;
+                (seed % moves.len().max(1) as u64) as usize
+            };
+            self.model.run(program, &[], limits.max_steps, Guide::Pick(&mut pick))?;
+        }
+        Ok(self.audit)
+    }
+
+    /// Runs one schedule, and reports what is wrong at its end or on the way.
+    pub fn replay(
+        &mut self,
+        program: &mut dyn Program,
+        schedule: &[Move],
+        limits: &Limits<'_>,
+    ) -> Result<Report, Error> {
+        self.model.run(program, schedule, limits.max_steps, Guide::News)?;
+        let first = minimise::along(&mut self.model, schedule);
+        Ok(Report {
+            stopped: if first.is_some() { Stopped::Failure } else { Stopped::Complete },
+            counts: Counts { runs: 1, ..Counts::default() },
+            histories: self.model.tree.known(),
+            threads: self.model.layout.threads().len(),
+            failures: first.iter().map(|first| first.0.clone()).collect(),
+            first,
+            audited: 0,
+            proved: false,
+        })
+    }
+
+    /// How often a schedule leaves a thread that could go on.
+    pub fn preemptions(&mut self, schedule: &[Move]) -> u32 {
+        minimise::preemptions(&mut self.model, schedule)
+    }
+
+    /// The histories of all threads.
+    pub fn histories(&self) -> impl Iterator<Item = NodeId> {
+        self.model.tree.histories()
+    }
+
+    /// The steps of a history with what came of each.
+    pub fn history(&self, node: NodeId) -> Vec<(&Op, Outcome)> {
+        self.model.tree.history(node)
+    }
+
+    /// The thread of a history.
+    pub fn thread(&self, node: NodeId) -> ThreadId {
+        self.model.tree.thread(node)
+    }
+
+    /// The next step after a history.
+    pub fn next(&self, node: NodeId) -> Option<&Next> {
+        self.model.tree.next(node)
+    }
+
+    /// The steps of a schedule, each with what came of it for its thread; none where it only began to wait.
+    pub fn steps(&mut self, schedule: &[Move]) -> Vec<(ThreadId, Op, Option<Outcome>)> {
+        minimise::steps(&mut self.model, schedule)
+    }
+}

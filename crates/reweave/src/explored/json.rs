@@ -1,0 +1,64 @@
+//! What an exploration came to, for machines.
+
+use std::fmt::Write as _;
+
+use super::{Engine, Exploration, Verdict};
+
+/// A text as JSON has it.
+fn quoted(text: &str) -> String {
+    let mut all = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' => all.push_str("\\\""),
+            '\\' => all.push_str("\\\\"),
+            '\n' => all.push_str("\\n"),
+            letter if u32::from(letter) < 0x20 => {
+                let _ = write!(all, "\\u{:04x}", u32::from(letter));
+            }
+            letter => all.push(letter),
+        }
+    }
+    all.push('"');
+    all
+}
+
+impl Exploration {
+    /// The verdict as JSON; docs/json.md has the form.
+    #[must_use]
+    pub fn json(&self) -> String {
+        let verdict = match self.verdict {
+            Verdict::Proved => "proved",
+            Verdict::Failed { .. } => "failed",
+            Verdict::Stopped => "stopped",
+        };
+        let engine = match self.engine {
+            Engine::Saturate => "saturate",
+            Engine::Trace => "trace",
+        };
+        let failures: Vec<String> = self
+            .failures
+            .iter()
+            .map(|failure| {
+                let schedule = failure.schedule.as_deref().map_or("null".to_owned(), quoted);
+                let preemptions = failure.preemptions.map_or("null".to_owned(), |count| count.to_string());
+                format!(
+                    "{{\"kind\": {}, \"site\": {}, \"schedule\": {schedule}, \"preemptions\": {preemptions}}}",
+                    quoted(failure.kind),
+                    quoted(&failure.what)
+                )
+            })
+            .collect();
+        let relied_on: Vec<String> = self.relied_on.iter().map(|name| quoted(name)).collect();
+        format!(
+            "{{\"schema\": 1, \"verdict\": \"{verdict}\", \"engine\": \"{engine}\", \"runs\": {}, \"executions\": {}, \
+             \"states\": {}, \"failures\": [{}], \"relied_on\": [{}], \"seconds\": {:.3}, \"text\": {}}}",
+            self.runs,
+            self.executions,
+            self.states,
+            failures.join(", "),
+            relied_on.join(", "),
+            self.seconds,
+            quoted(&self.text)
+        )
+    }
+}

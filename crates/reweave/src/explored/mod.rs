@@ -1,0 +1,377 @@
+//! Every interleaving of a closure that uses `reweave::sync` and `reweave::thread`.
+
+mod asked;
+pub mod cell;
+mod data;
+pub(crate) mod host;
+mod items;
+mod json;
+mod local;
+mod names;
+mod object;
+mod pointers;
+mod report;
+mod result;
+mod scope;
+mod spin;
+pub mod sync;
+pub mod thread;
+
+use std::cell::Cell;
+use std::fmt;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+pub use reweave_explore::Sampling;
+use reweave_explore::{self as search, Explorer, Item, Limits, Policy};
+
+use host::{Explored, Host};
+pub use items::merge;
+pub use object::Object;
+
+/// `std::hint`, explored.
+pub mod hint {
+    pub use std::hint::{black_box, unreachable_unchecked};
+
+    /// Waits a little in a loop; see [`thread::yield_now`](super::thread::yield_now).
+    #[inline(always)]
+    pub fn spin_loop() {
+        super::thread::yield_now();
+    }
+}
+
+/// One of `0..among`; an exploration tries all. 0 outside of one.
+pub fn choose(among: u32) -> u32 {
+    host::step(search::Op::Choose { among }).value as u32
+}
+
+/// How to search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// For what a thread has never observed.
+    #[default]
+    Saturate,
+    /// Along one execution of each class; slower, and it counts them.
+    Trace,
+}
+
+/// What an exploration came to.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// No interleaving fails, under the assumptions that the text names.
+    Proved,
+    /// One fails. The schedule can be replayed.
+    Failed {
+        /// The schedule, as `REWEAVE_REPLAY` takes it.
+        schedule: String,
+    },
+    /// There is no answer: a limit, or a program that is not a function of what its threads observe.
+    Stopped,
+}
+
+/// A verdict with what was counted, and a text for people.
+#[derive(Clone, Debug)]
+pub struct Exploration {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Runs of the closure.
+    pub runs: u64,
+    /// States that were visited.
+    pub states: u64,
+    /// Executions of the engine `Trace`.
+    pub executions: u64,
+    /// The failures; more than one only with [`Builder::keep_going`].
+    pub failures: Vec<Found>,
+    /// The specifications that the verdict relies on.
+    pub relied_on: Vec<String>,
+    engine: Engine,
+    seconds: f64,
+    text: String,
+    /// What a proof relies on.
+    assumes: String,
+    /// Whether the schedule to begin with was not possible.
+    impossible: bool,
+}
+
+/// A failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Found {
+    /// `panic`, `deadlock`, `livelock`, `race`, `misuse` or `exit`.
+    pub kind: &'static str,
+    /// What it says, and where.
+    pub what: String,
+    /// A schedule, as `REWEAVE_REPLAY` takes it; of the first failure only.
+    pub schedule: Option<String>,
+    /// How often the schedule leaves a thread that could go on.
+    pub preemptions: Option<u32>,
+}
+
+impl fmt::Display for Exploration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Options of an exploration.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    preemptions: Option<u32>,
+    time: Option<Duration>,
+    engine: Engine,
+    spurious: bool,
+    timeouts: bool,
+    max_steps: usize,
+    audit: u32,
+    types: Vec<reweave_spec::Type>,
+    commuting: bool,
+    symmetry: bool,
+    keep_going: bool,
+    sample: Option<(Sampling, u64)>,
+}
+
+impl Default for Builder {
+    fn default() -> Builder {
+        Builder::new()
+    }
+}
+
+impl Builder {
+    /// No bounds but on the steps of one run.
+    #[must_use]
+    pub fn new() -> Builder {
+        Builder {
+            preemptions: None,
+            time: None,
+            engine: Engine::Saturate,
+            spurious: true,
+            timeouts: true,
+            max_steps: 5_000,
+            audit: 32,
+            types: Vec::new(),
+            commuting: true,
+            symmetry: true,
+            keep_going: false,
+            sample: None,
+        }
+    }
+
+    /// Whether to search on after a failure, and list all: no, unless said otherwise.
+    #[must_use]
+    pub fn keep_going(mut self, keep_going: bool) -> Builder {
+        self.keep_going = keep_going;
+        self
+    }
+
+    /// Runs so many schedules by chance instead of searching: always the same ones. Proves nothing.
+    #[must_use]
+    pub fn sample(mut self, how: Sampling, schedules: u64) -> Builder {
+        self.sample = Some((how, schedules));
+        self
+    }
+
+    /// Adds types for [`Object`]s, in the language of `reweave spec`.
+    ///
+    /// # Panics
+    ///
+    /// If the text is no specification, or if one of its claims does not hold.
+    #[must_use]
+    pub fn spec(mut self, text: &str) -> Builder {
+        match reweave_spec::read_checked(text) {
+            Ok(spec) => self.types.extend(spec.types),
+            Err(error) => panic!("{error}"),
+        }
+        self
+    }
+
+    /// Whether calls on [`Object`]s that commute are run in one order: yes, unless said otherwise.
+    #[must_use]
+    pub fn commuting(mut self, commuting: bool) -> Builder {
+        self.commuting = commuting;
+        self
+    }
+
+    /// Whether threads of [`spawn_same`](crate::spawn_same) are taken for each other: yes, unless said otherwise.
+    #[must_use]
+    pub fn symmetry(mut self, symmetry: bool) -> Builder {
+        self.symmetry = symmetry;
+        self
+    }
+
+    /// Only schedules that leave a thread which could go on at most so many times. Proves nothing.
+    #[must_use]
+    pub fn preemptions(mut self, bound: u32) -> Builder {
+        self.preemptions = Some(bound);
+        self
+    }
+
+    /// Stops after that time.
+    #[must_use]
+    pub fn time(mut self, time: Duration) -> Builder {
+        self.time = Some(time);
+        self
+    }
+
+    /// How to search.
+    #[must_use]
+    pub fn engine(mut self, engine: Engine) -> Builder {
+        self.engine = engine;
+        self
+    }
+
+    /// Whether waits may end without cause, and weak exchanges fail: yes, unless said otherwise.
+    #[must_use]
+    pub fn spurious(mut self, spurious: bool) -> Builder {
+        self.spurious = spurious;
+        self
+    }
+
+    /// Whether the time of timed waits may be up at any moment: yes, unless said otherwise.
+    #[must_use]
+    pub fn timeouts(mut self, timeouts: bool) -> Builder {
+        self.timeouts = timeouts;
+        self
+    }
+
+    /// The longest run. One that is longer may never end, and proves nothing.
+    #[must_use]
+    pub fn max_steps(mut self, steps: usize) -> Builder {
+        self.max_steps = steps;
+        self
+    }
+
+    /// How many schedules are run at random after a search without failure, to see that nothing is hidden from it.
+    #[must_use]
+    pub fn audit(mut self, runs: u32) -> Builder {
+        self.audit = runs;
+        self
+    }
+
+    /// Explores; panics if an interleaving fails, or if there is no answer though no bound was asked for.
+    ///
+    /// With `REWEAVE_REPLAY=FILE` in the environment it runs the one schedule in that file instead. `REWEAVE_SPLIT=FOLDER` writes parts
+    /// of the exploration there (`REWEAVE_ITEMS` of them), `REWEAVE_ITEM=FILE` explores one, `REWEAVE_MERGE=FOLDER` adds up; with
+    /// `REWEAVE_CHECKPOINT=FOLDER` it goes on where it was ended.
+    ///
+    /// # Panics
+    ///
+    /// See above: that is how a test fails.
+    pub fn check<F: Fn() + 'static>(self, body: F) {
+        let bounded = self.preemptions.is_some() || self.time.is_some() || self.sample.is_some();
+        let Some(exploration) = self.answer_to_environment(body) else { return };
+        match &exploration.verdict {
+            Verdict::Proved => println!("{exploration}"),
+            Verdict::Stopped if bounded => println!("{exploration}"),
+            _ => panic!("{exploration}"),
+        }
+    }
+
+    /// Explores, and reports.
+    pub fn explore<F: Fn() + 'static>(self, body: F) -> Exploration {
+        let body: Rc<dyn Fn()> = Rc::new(body);
+        let started = Instant::now();
+        let host = Host::new(Rc::clone(&body), &self.types, !self.symmetry);
+        let first = self.search(&host, started);
+        if !host.told_apart() || !self.symmetry {
+            return first;
+        }
+        // Threads that should be alike made objects, or asked who they are.
+        let host = Host::new(body, &self.types, true);
+        self.search(&host, started)
+    }
+
+    fn search(&self, host: &Host, started: Instant) -> Exploration {
+        self.search_item(host, started, &Item::default())
+    }
+
+    fn search_item(&self, host: &Host, started: Instant, item: &Item) -> Exploration {
+        self.searched(host, started, |explorer, limits| {
+            explorer.item.clone_from(item);
+            let mut program = Explored(host);
+            match (self.sample, self.engine) {
+                (Some((how, runs)), _) => explorer.sample(&mut program, limits, how, runs, 1),
+                (None, Engine::Saturate) => explorer.saturate(&mut program, limits),
+                (None, Engine::Trace) => explorer.trace(&mut program, limits),
+            }
+        })
+    }
+
+    fn searched(
+        &self,
+        host: &Host,
+        started: Instant,
+        search: impl FnOnce(&mut Explorer, &Limits<'_>) -> Result<search::Report, search::Error>,
+    ) -> Exploration {
+        let (time, asked) = (self.time, Cell::new(0u32));
+        let stop = || {
+            asked.set(asked.get().wrapping_add(1));
+            host.is_over()
+                || asked.get().is_multiple_of(64) && time.is_some_and(|time| started.elapsed() > time)
+        };
+        let limits = Limits {
+            max_steps: self.max_steps,
+            preemptions: self.preemptions,
+            stop: &stop,
+            ..Limits::default()
+        };
+        let mut explorer = self.explorer(host);
+        (explorer.audit, explorer.keep_going) = (self.audit, self.keep_going);
+        let result = search(&mut explorer, &limits);
+        let mut exploration = report::exploration(self, host, &mut explorer, result);
+        exploration.seconds = started.elapsed().as_secs_f64();
+        exploration
+    }
+
+    fn explorer(&self, host: &Host) -> Explorer {
+        Explorer::with_objects(self.policy(), Rc::clone(&host.specified) as Rc<_>, self.commuting)
+    }
+
+    /// Runs one schedule.
+    pub fn replay<F: Fn() + 'static>(self, schedule: &str, body: F) -> Exploration {
+        let host = Host::new(Rc::new(body), &self.types, true);
+        let mut explorer = self.explorer(&host);
+        let limits = Limits { max_steps: self.max_steps, ..Limits::default() };
+        let result = match report::read_schedule(&host, schedule) {
+            Some(moves) => explorer.replay(&mut Explored(&host), &moves, &limits),
+            None => Err(search::Error::Impossible(0)),
+        };
+        report::exploration(&self, &host, &mut explorer, result)
+    }
+
+    fn policy(&self) -> Policy {
+        Policy { timeouts: self.timeouts, spurious: self.spurious, weak: self.spurious, fair_writers: true }
+    }
+}
+
+/// Runs a closure in every interleaving of its threads; panics if one fails.
+///
+/// ```
+/// use reweave::sync::{Arc, Mutex};
+/// use reweave::thread;
+///
+/// reweave::explore(|| {
+///     let sum = Arc::new(Mutex::new(0));
+///     let other = Arc::clone(&sum);
+///     let thread = thread::spawn(move || *other.lock().unwrap() += 1);
+///     *sum.lock().unwrap() += 1;
+///     thread.join().unwrap();
+///     assert_eq!(*sum.lock().unwrap(), 2);
+/// });
+/// ```
+///
+/// # Panics
+///
+/// If an interleaving fails, or if there is no answer.
+pub fn explore<F: Fn() + 'static>(body: F) {
+    Builder::new().check(body);
+}
+
+/// The same by the name that it has in loom.
+///
+/// # Panics
+///
+/// As [`explore`].
+pub fn model<F: Fn() + 'static>(body: F) {
+    explore(body);
+}

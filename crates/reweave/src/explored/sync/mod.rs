@@ -1,0 +1,59 @@
+//! `std::sync`, explored. Outside of an exploration each type does as std's does.
+
+pub mod atomic;
+mod barrier;
+mod condvar;
+pub mod counted;
+pub mod mpsc;
+mod mutex;
+mod once;
+mod rwlock;
+
+pub use std::sync::{Arc, LockResult, PoisonError, TryLockError, TryLockResult, Weak};
+
+pub use barrier::{Barrier, BarrierWaitResult};
+pub use condvar::{Condvar, WaitTimeoutResult};
+pub use mutex::{Mutex, MutexGuard};
+pub use once::{LazyLock, Once, OnceLock};
+pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use reweave_explore::{Data, Init, ObjectId};
+
+use super::{data, host};
+
+/// What an object is to the search, if it was made in an exploration.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Id(Option<ObjectId>);
+
+impl Id {
+    pub(super) fn new(kind: &'static str, init: Init) -> Id {
+        Id(host::object(kind, init))
+    }
+
+    /// The object, if the calling thread is explored.
+    #[inline(never)]
+    pub(super) fn get(self) -> Option<ObjectId> {
+        if let Some(object) = self.0 {
+            host::host(|host| host.touches(object));
+        }
+        if !host::explored() {
+            return None;
+        }
+        assert!(
+            self.0.is_some(),
+            "made outside of the explored closure: make it inside, so that every run has a new one"
+        );
+        self.0
+    }
+}
+
+/// What the data of a lock is when it is given up. Data that was only read is what it was.
+fn given_up<T: ?Sized>(value: &T, changed: bool, observed: u64) -> Data {
+    match data::of(value) {
+        Data::Version if !changed => {
+            host::host(|host| host.relies.set((true, host.relies.get().1)));
+            Data::Value(observed)
+        }
+        data => data,
+    }
+}

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use reweave_explore::{Data, Init, ObjectId, Op, Script, Scripted, Specified, Steps, Watch};
-use reweave_spec::Value;
+use reweave_spec::{Type, Value};
 
 type Work = Box<dyn Fn(u32, &mut Script<'_>) -> Steps>;
 type Last = Box<dyn Fn(&mut Script<'_>) -> Steps>;
@@ -25,6 +25,10 @@ pub(super) struct Case {
     joined: bool,
     pub(super) runs: Goal,
     pub(super) executions: Goal,
+    /// What the search comes to: `proved`, or the first failure.
+    pub(super) ends: &'static str,
+    /// For a program whose search is known not to end: after how many states it is stopped.
+    pub(super) states: Option<u64>,
 }
 
 impl Case {
@@ -40,6 +44,8 @@ impl Case {
             joined: true,
             runs: None,
             executions: None,
+            ends: "proved",
+            states: None,
         }
     }
 
@@ -89,10 +95,15 @@ struct Object {
 }
 
 fn object(name: &str) -> Result<Object> {
-    let objects = Rc::new(Specified::default());
     let mut spec = reweave_spec::builtin(name).context("a built-in type")?;
-    let (class, state) = objects.add(spec.types.remove(0));
-    Ok(Object { objects, class, init: Init::Object { class, state } })
+    Ok(object_of(spec.types.remove(0)))
+}
+
+/// The same of any type.
+fn object_of(of: Type) -> Object {
+    let objects = Rc::new(Specified::default());
+    let (class, state) = objects.add(of);
+    Object { objects, class, init: Init::Object { class, state } }
 }
 
 impl Object {
@@ -116,16 +127,24 @@ impl Object {
     }
 }
 
+/// A search that is known not to end in any time that we have is stopped after so many states.
+const OPEN: u64 = 300_000;
+
 /// All programs.
 pub(super) fn all() -> Result<Vec<Case>> {
     let mut cases = counters()?;
     cases.extend(structures()?);
     cases.push(readers(8).runs(9, "").executions(256, "classes"));
     cases.push(readers(13).runs(14, "").executions(8_192, "classes"));
-    cases.push(philosophers().runs(1, "").executions(7, "classes"));
+    let philosophers = Case { ends: "Deadlock", ..philosophers() };
+    cases.push(philosophers.runs(1, "").executions(7, "classes"));
     cases.push(szymanski().runs(1_999, "").executions(22_945, "GenMC, nidhugg"));
     cases.push(ring(1).runs(811, "NCMC, of 8: 812"));
     cases.push(ring(2).runs(811, "NCMC, of 8: 812"));
+    cases.push(Case { states: Some(OPEN), ..ring(8).runs(811, "NCMC: 812") });
+    cases.push(driver(10)?.runs(22, "NCMC: 23"));
+    cases.push(Case { states: Some(OPEN), ..driver_with_lock(10).runs(22, "NCMC: 23") });
+    cases.push(steal(4).runs(692, "NCMC: 693"));
     Ok(cases)
 }
 
@@ -233,7 +252,7 @@ fn structures() -> Result<Vec<Case>> {
     Ok(cases)
 }
 
-fn readers(count: u32) -> Case {
+pub(super) fn readers(count: u32) -> Case {
     let work = |index: u32, script: &mut Script<'_>| -> Steps {
         if index == 0 {
             script.write(0, 1)?;
@@ -308,6 +327,220 @@ fn szymanski() -> Case {
         Ok(())
     };
     Case::new("szymanski", vec![Init::Cell(0); 3], 2, Box::new(work))
+}
+
+/// What the driver does at once. It begins with one that is pending, so it is over at one less than none.
+const DRIVER: &str = "type driver sync internal
+  state pending: int
+  state stopping: bool
+  state over: bool
+  method enter() = ok { ok := not stopping; if ok { pending := pending + 1 } }
+  method leave() { pending := pending - 1; if pending + 1 == 0 { over := true } }
+  method stop() { stopping := true }
+  method is_over() = r { r := over }
+  commute enter enter, leave leave, leave stop, stop stop, stop is_over, is_over is_over iff true
+";
+
+/// The driver that is stopped while so many threads use it (Qadeer and Wu 2004). Its atomic blocks are calls: each is one step.
+fn driver(adders: u32) -> Result<Case> {
+    const STOPPED: u32 = 1;
+    let mut of = object_of(reweave_spec::read_checked(DRIVER)?.types.remove(0));
+    let [enter, leave, stop, is_over] =
+        ["enter", "leave", "stop", "is_over"].map(|method| of.call(method, &[]));
+    let (enter, leave, stop, is_over) = (enter?, leave?, stop?, is_over?);
+    let objects = Rc::clone(&of.objects);
+    let work = move |index: u32, script: &mut Script<'_>| -> Steps {
+        let is_true = |script: &mut Script<'_>, call: u64| -> Result<bool, Op> {
+            let seen = script.call(0, call)?;
+            Ok(objects.result(call, seen) == Some(Value::Bool(true)))
+        };
+        if index == 0 {
+            script.call(0, stop)?;
+            script.call(0, leave)?;
+            // It would wait for the event; without it, this execution is not of interest.
+            if is_true(script, is_over)? {
+                script.write(STOPPED, 1)?;
+            }
+            return Ok(());
+        }
+        if is_true(script, enter)? {
+            let stopped = script.read(STOPPED)?;
+            script.check(stopped == 0, 1)?;
+            script.call(0, leave)?;
+        }
+        Ok(())
+    };
+    let made = vec![of.init, Init::Cell(0)];
+    let mut case = Case::new(format!("qw2004_variant({adders})"), made, adders + 1, Box::new(work));
+    case.objects = std::mem::take(&mut of.objects);
+    Ok(case.alike(1).detached())
+}
+
+/// The same with its atomic blocks as sections of a lock.
+fn driver_with_lock(adders: u32) -> Case {
+    const ATOMIC: u32 = 0;
+    const STOPPING: u32 = 1;
+    const PENDING: u32 = 2;
+    const EVENT: u32 = 3;
+    const STOPPED: u32 = 4;
+    let leave = |script: &mut Script<'_>| -> Steps {
+        script.lock(ATOMIC)?;
+        let pending = script.read(PENDING)? - 1;
+        script.write(PENDING, pending)?;
+        if pending == 0 {
+            script.write(EVENT, 1)?;
+        }
+        script.unlock(ATOMIC)?;
+        Ok(())
+    };
+    let work = move |index: u32, script: &mut Script<'_>| -> Steps {
+        if index == 0 {
+            script.write(STOPPING, 1)?;
+            leave(script)?;
+            // It would wait for the event; without it, this execution is not of interest.
+            if script.read(EVENT)? == 1 {
+                script.write(STOPPED, 1)?;
+            }
+            return Ok(());
+        }
+        script.lock(ATOMIC)?;
+        let stopping = script.read(STOPPING)? == 1;
+        if !stopping {
+            let pending = script.read(PENDING)?;
+            script.write(PENDING, pending + 1)?;
+        }
+        script.unlock(ATOMIC)?;
+        if stopping {
+            return Ok(());
+        }
+        let stopped = script.read(STOPPED)?;
+        script.check(stopped == 0, 1)?;
+        leave(script)
+    };
+    let mut made = vec![Init::Lock(Data::Value(0))];
+    made.extend([0, 1, 0, 0].map(Init::Cell));
+    Case::new(format!("qw2004_variant({adders}), with a lock"), made, adders + 1, Box::new(work))
+        .alike(1)
+        .detached()
+}
+
+/// A queue whose owner pushes and pops without a lock while two threads steal from it (`workstealqueue_mutex-2`, after THE of Cilk).
+fn steal(items: u64) -> Case {
+    const LOCK: u32 = 0;
+    const HEAD: u32 = 1;
+    const TAIL: u32 = 2;
+    const MASK: u32 = 3;
+    const PLACES: u32 = 4;
+    const SIZE: u32 = 16;
+    const ITEMS: u32 = PLACES + SIZE;
+    let place = |at: u64| PLACES + at as u32;
+    let does = |script: &mut Script<'_>, item: u64| -> Steps {
+        script.check(item > 0, 1)?;
+        let times = script.read(ITEMS + item as u32 - 1)?;
+        script.write(ITEMS + item as u32 - 1, times + 1)?;
+        Ok(())
+    };
+    let steals = move |script: &mut Script<'_>| -> Steps {
+        script.lock(LOCK)?;
+        let head = script.read(HEAD)?;
+        script.write(HEAD, head + 1)?;
+        let mut found = None;
+        if (head as i64) < script.read(TAIL)? as i64 {
+            let mask = script.read(MASK)?;
+            found = Some(script.read(place(head & mask))?);
+        } else {
+            script.write(HEAD, head)?;
+        }
+        script.unlock(LOCK)?;
+        found.map_or(Ok(()), |item| does(script, item))
+    };
+    let pops = move |script: &mut Script<'_>| -> Steps {
+        // Indices below 0 are written as the largest numbers.
+        let tail = script.read(TAIL)?.wrapping_sub(1);
+        script.write(TAIL, tail)?;
+        if script.read(HEAD)? as i64 <= tail as i64 {
+            let mask = script.read(MASK)?;
+            let item = script.read(place(tail & mask))?;
+            return does(script, item);
+        }
+        script.write(TAIL, tail.wrapping_add(1))?;
+        script.lock(LOCK)?;
+        let tail = script.read(TAIL)?.wrapping_sub(1);
+        script.write(TAIL, tail)?;
+        let mut found = None;
+        if script.read(HEAD)? as i64 <= tail as i64 {
+            let mask = script.read(MASK)?;
+            found = Some(script.read(place(tail & mask))?);
+        } else {
+            script.write(TAIL, tail.wrapping_add(1))?;
+        }
+        if script.read(HEAD)? as i64 > tail as i64 {
+            script.write(HEAD, 0)?;
+            script.write(TAIL, 0)?;
+            found = None;
+        }
+        script.unlock(LOCK)?;
+        found.map_or(Ok(()), |item| does(script, item))
+    };
+    let pushes = move |script: &mut Script<'_>, item: u64| -> Steps {
+        let tail = script.read(TAIL)?;
+        let (head, mask) = (script.read(HEAD)?, script.read(MASK)?);
+        if tail < head + mask {
+            script.write(place(tail & mask), item)?;
+            script.write(TAIL, tail + 1)?;
+            return Ok(());
+        }
+        script.lock(LOCK)?;
+        let head = script.read(HEAD)?;
+        let count = script.read(TAIL)? - head;
+        let mut mask = script.read(MASK)?;
+        let head = head & mask;
+        script.write(HEAD, head)?;
+        script.write(TAIL, head + count)?;
+        if count >= mask {
+            let size = 2 * (mask + 1);
+            script.check(size <= u64::from(SIZE), 2)?;
+            let mut moved = vec![0; size as usize];
+            for index in 0..count {
+                moved[index as usize] = script.read(place((head + index) & mask))?;
+            }
+            for (index, item) in moved.into_iter().enumerate() {
+                script.write(place(index as u64), item)?;
+            }
+            mask = size - 1;
+            script.write(MASK, mask)?;
+            script.write(HEAD, 0)?;
+            script.write(TAIL, count)?;
+        }
+        script.check(count < mask, 3)?;
+        let tail = script.read(TAIL)?;
+        script.write(place(tail & mask), item)?;
+        script.write(TAIL, tail + 1)?;
+        script.unlock(LOCK)?;
+        Ok(())
+    };
+    let work = move |index: u32, script: &mut Script<'_>| -> Steps {
+        if index > 0 {
+            return steals(script);
+        }
+        for first in (1..=items).step_by(2) {
+            pushes(script, first)?;
+            pushes(script, first + 1)?;
+            pops(script)?;
+        }
+        (0..items / 2).try_for_each(|_| pops(script))
+    };
+    let looks = move |script: &mut Script<'_>| -> Steps {
+        for item in 0..items as u32 {
+            let times = script.read(ITEMS + item)?;
+            script.check(times == 1, 4)?;
+        }
+        Ok(())
+    };
+    let mut made = vec![Init::Lock(Data::Value(0)), Init::Cell(0), Init::Cell(0), Init::Cell(1)];
+    made.extend([Init::Cell(0)].repeat((SIZE as u64 + items) as usize));
+    let case = Case::new(format!("workstealqueue_mutex-2({items})"), made, 3, Box::new(work));
+    case.alike(1).then(Box::new(looks))
 }
 
 /// A ring of four with two writers under a lock, each of which writes so many numbers, and one reader.

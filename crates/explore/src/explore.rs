@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use crate::audit::Audit;
 use crate::failure::Failure;
 use crate::minimise;
 use crate::model::{Model, Policy};
 use crate::objects::{InOrder, Objects};
 use crate::op::{Move, Next, Op, Outcome, ThreadId};
-use crate::options::{Limits, Mutation};
+use crate::options::{Limits, Mutation, Progress};
 use crate::program::{Error, Guide, Program};
 use crate::saturate::{Search, Stopped};
 use crate::split::Item;
@@ -24,7 +25,7 @@ pub struct Explorer {
     pub symmetry: bool,
     /// Whether to search on after a failure.
     pub keep_going: bool,
-    /// How many schedules are run afterwards, at random, to see whether the program does as the model says.
+    /// How many schedules of the audit are drawn at random; 0 is no audit at all.
     pub audit: u32,
     /// The part that is searched; all, unless said otherwise. It cannot be joined with a bound on preemptions.
     pub item: Item,
@@ -61,8 +62,10 @@ pub struct Report {
     pub failures: BTreeSet<Failure>,
     /// The failure that is shown, with its smallest schedule that was found.
     pub first: Option<(Failure, Vec<Move>)>,
-    /// Runs of the audit.
-    pub audited: u32,
+    /// The audit of what was found to have no failure.
+    pub audit: Audit,
+    /// How far the search was when a limit ended it.
+    pub left_at: Option<Progress>,
     /// Whether no interleaving fails: the search was complete, unbounded, and found nothing.
     pub proved: bool,
 }
@@ -83,6 +86,7 @@ impl Explorer {
     #[doc(hidden)]
     pub fn with(policy: Policy, objects: Option<Rc<dyn Objects>>, mutation: Option<Mutation>) -> Explorer {
         let mut model = Model::new(policy, objects, mutation != Some(Mutation::OpenFutures));
+        model.tree.footprints.mistake = mutation;
         model.groups.careless = mutation == Some(Mutation::NamesTellNothing);
         Explorer {
             model,
@@ -107,7 +111,9 @@ impl Explorer {
         let counts =
             Counts { runs: search.runs, states: search.states, passes: search.passes, ..Counts::default() };
         let (failures, first) = (std::mem::take(&mut search.found), search.first.take());
-        self.report(program, limits, stopped, counts, (failures, first))
+        let left_at = search.left_at;
+        let report = self.report(program, limits, stopped, counts, (failures, first))?;
+        Ok(Report { left_at, ..report })
     }
 
     /// Goes along one execution of each class, and reports.
@@ -127,7 +133,9 @@ impl Explorer {
             passes: 0,
         };
         let (failures, first) = (std::mem::take(&mut search.found), search.first.take());
-        self.report(program, limits, stopped, counts, (failures, first))
+        let left_at = search.left_at;
+        let report = self.report(program, limits, stopped, counts, (failures, first))?;
+        Ok(Report { left_at, ..report })
     }
 
     /// Where moves sleep that another part tries, what comes after them is not seen here, and yet stubborn sets have to know it: so
@@ -160,7 +168,8 @@ impl Explorer {
             None => None,
         };
         let clean = stopped == Stopped::Complete && first.is_none();
-        let audited = if clean { self.audit(program, limits)? } else { 0 };
+        let work = counts.states + self.model.steps_run;
+        let audit = if clean { self.audit_proof(program, limits, work)? } else { Audit::default() };
         if let Some(refuted) = self.model.objects.refuted() {
             return Err(Error::Specification(refuted));
         }
@@ -172,24 +181,9 @@ impl Explorer {
             proved: clean && limits.preemptions.is_none() && self.mutation.is_none(),
             failures,
             first,
-            audited,
+            left_at: None,
+            audit,
         })
-    }
-
-    /// Runs schedules that no search chose. What is hidden from the model shows only by chance, so the chances are many and
-    /// always the same.
-    fn audit(&mut self, program: &mut dyn Program, limits: &Limits<'_>) -> Result<u32, Error> {
-        for round in 0..self.audit {
-            let mut seed = 0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(u64::from(round) + 1);
-            let mut pick = |moves: &[Move]| {
-                seed ^= seed << 13;
-                seed ^= seed >> 7;
-                seed ^= seed << 17;
-                (seed % moves.len().max(1) as u64) as usize
-            };
-            self.model.run(program, &[], limits.max_steps, Guide::Pick(&mut pick))?;
-        }
-        Ok(self.audit)
     }
 
     /// Runs one schedule, and reports what is wrong at its end or on the way.
@@ -208,7 +202,8 @@ impl Explorer {
             threads: self.model.layout.threads().len(),
             failures: first.iter().map(|first| first.0.clone()).collect(),
             first,
-            audited: 0,
+            left_at: None,
+            audit: Audit::default(),
             proved: false,
         })
     }

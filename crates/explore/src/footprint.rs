@@ -5,6 +5,7 @@ use hashbrown::hash_map::Entry;
 
 use crate::objects::Objects;
 use crate::op::{Early, ObjectId, Op, ThreadId, Watch};
+use crate::options::Mutation;
 use crate::symmetry::Groups;
 
 /// How something is touched.
@@ -52,6 +53,8 @@ pub(crate) struct Footprints {
     ids: HashMap<Vec<Atom>, SetId>,
     unions: HashMap<(SetId, SetId), SetId>,
     conflicts: HashMap<(SetId, SetId), bool>,
+    /// For tests.
+    pub(crate) mistake: Option<Mutation>,
 }
 
 impl Footprints {
@@ -61,6 +64,7 @@ impl Footprints {
             ids: HashMap::new(),
             unions: HashMap::new(),
             conflicts: HashMap::new(),
+            mistake: None,
         };
         all.intern(Vec::new());
         all
@@ -87,7 +91,16 @@ impl Footprints {
         class: impl Fn(ObjectId) -> u32,
         groups: &Groups,
     ) -> SetId {
-        let atoms = atoms(op, thread, class, groups);
+        let mut atoms = atoms(op, thread, class, groups);
+        match (self.mistake, op) {
+            (Some(Mutation::WaitsTouchNoCondition), Op::Wait { condition, .. }) => {
+                atoms.retain(|atom| atom.key != Key::Object(*condition));
+            }
+            (Some(Mutation::LocksOnlyRead), Op::Lock { .. }) => {
+                atoms.iter_mut().for_each(|atom| atom.access = Access::Read);
+            }
+            _ => {}
+        }
         self.intern(atoms)
     }
 
@@ -177,7 +190,8 @@ fn atoms(op: &Op, thread: ThreadId, class: impl Fn(ObjectId) -> u32, groups: &Gr
         | Op::ClearPoison { lock }
         | Op::WriteLock { lock }
         | Op::TryWriteLock { lock }
-        | Op::WriteUnlock { lock, .. } => vec![write(*lock)],
+        | Op::WriteUnlock { lock, .. }
+        | Op::Downgrade { lock, .. } => vec![write(*lock)],
         Op::Wait { condition, lock, early: when, .. } => {
             let mut atoms = early(when);
             atoms.extend([write(*condition), write(*lock)]);

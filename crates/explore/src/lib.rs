@@ -8,6 +8,7 @@
 //! There is no input or output here, and no clock.
 #![forbid(unsafe_code)]
 
+mod audit;
 mod explore;
 mod failure;
 mod footprint;
@@ -33,13 +34,14 @@ mod symmetry;
 mod trace;
 mod tree;
 
+pub use audit::Audit;
 pub use explore::{Counts, Explorer, Report};
 pub use failure::{At, Failure};
 pub use law::Misuse;
 pub use model::Policy;
 pub use objects::{NoObjects, Objects};
 pub use op::{Data, Early, Function, Init, Move, Next, ObjectId, Op, Outcome, ThreadId, Update, Watch, tag};
-pub use options::{Limits, Mutation};
+pub use options::{Limits, Mutation, Progress};
 pub use program::{Error, Program};
 pub use sample::Sampling;
 pub use saturate::Stopped;

@@ -47,6 +47,10 @@ pub(crate) struct Model {
     pub(crate) objects: Rc<dyn Objects>,
     pub(crate) policy: Policy,
     pub(crate) groups: Groups,
+    /// Schedules that were run, for the audit, and how many steps they and all others have.
+    pub(crate) kept: Vec<Vec<Move>>,
+    pub(crate) steps_kept: usize,
+    pub(crate) steps_run: u64,
     /// Whether futures reach over spawns; false only to show that they must.
     closed: bool,
 }
@@ -63,6 +67,9 @@ impl Model {
             objects,
             policy,
             groups: Groups::default(),
+            kept: Vec::new(),
+            steps_kept: 0,
+            steps_run: 0,
             closed,
         }
     }

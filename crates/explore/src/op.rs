@@ -172,6 +172,8 @@ pub enum Op {
     TryWriteLock { lock: ObjectId },
     /// Gives it up, with the data it protects.
     WriteUnlock { lock: ObjectId, data: Data, poison: bool },
+    /// Shares what it has alone, with no other writer in between.
+    Downgrade { lock: ObjectId, data: Data },
     /// Gives the lock up, waits for the condition variable, and holds the lock again.
     Wait { condition: ObjectId, lock: ObjectId, data: Data, timed: bool, early: Early },
     /// Wakes one who waits, or all.

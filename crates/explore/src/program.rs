@@ -1,5 +1,6 @@
 //! The program under exploration, and its runs along a schedule.
 
+use crate::audit::KEPT;
 use crate::model::{Effect, Model};
 use crate::op::{Move, Next, Op, Outcome, ThreadId};
 use crate::state::State;
@@ -64,8 +65,14 @@ impl Model {
         max_steps: usize,
         guide: Guide<'_>,
     ) -> Result<Ended, Error> {
-        let result = self.run_on(program, forced, max_steps, guide);
+        let mut schedule = Vec::with_capacity(forced.len() + 16);
+        let result = self.run_on(program, forced, max_steps, guide, &mut schedule);
         program.finish();
+        self.steps_run += schedule.len() as u64;
+        if self.steps_kept + schedule.len() <= KEPT {
+            self.steps_kept += schedule.len();
+            self.kept.push(schedule);
+        }
         result
     }
 
@@ -75,12 +82,12 @@ impl Model {
         forced: &[Move],
         max_steps: usize,
         mut guide: Guide<'_>,
+        schedule: &mut Vec<Move>,
     ) -> Result<Ended, Error> {
         let first = program.start();
         self.learn(crate::tree::Tree::ROOT, first).map_err(Error::Differs)?;
         let mut state = self.initial();
         let mut effect = Effect::default();
-        let mut schedule: Vec<Move> = Vec::with_capacity(forced.len() + 16);
         let mut moves = Vec::new();
         loop {
             if schedule.len() >= max_steps.max(forced.len()) {
@@ -130,7 +137,12 @@ impl Model {
     }
 
     /// Has the program do what a step of the model did.
-    fn follow(&mut self, program: &mut dyn Program, state: &State, effect: &Effect) -> Result<(), Error> {
+    pub(crate) fn follow(
+        &mut self,
+        program: &mut dyn Program,
+        state: &State,
+        effect: &Effect,
+    ) -> Result<(), Error> {
         for &(thread, outcome) in &effect.advanced {
             let next = program.resume(thread, outcome);
             let node = self.thread(state, thread).node();

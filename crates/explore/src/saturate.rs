@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use crate::failure::{self, Failure};
 use crate::model::{Effect, Model};
 use crate::op::Move;
-use crate::options::{Limits, Mutation};
+use crate::options::{Limits, Mutation, Progress, REPORT, share};
 use crate::program::{Ended, Error, Guide, Program};
 use crate::state::State;
 use crate::store::Store;
@@ -55,6 +55,9 @@ pub(crate) struct Search<'a> {
     pub(crate) too_long: bool,
     /// The moves before the first state.
     pub(crate) prefix: Vec<Move>,
+    /// How far it was when a limit ended it.
+    pub(crate) left_at: Option<Progress>,
+    steps: u64,
     store: Store,
     canonical: State,
     stubborn: Stubborn,
@@ -89,6 +92,8 @@ impl<'a> Search<'a> {
             first: None,
             too_long: false,
             prefix: Vec::new(),
+            left_at: None,
+            steps: 0,
             store: Store::default(),
             canonical: State::default(),
             stubborn: Stubborn::default(),
@@ -165,7 +170,7 @@ impl<'a> Search<'a> {
                 continue;
             };
             frame.next += 1;
-            if let Some(stopped) = self.limit(stack.len()) {
+            if let Some(stopped) = self.limit(&stack) {
                 return Ok(stopped);
             }
             let (mut state, moves) = spare.pop().unwrap_or_default();
@@ -228,7 +233,30 @@ impl<'a> Search<'a> {
         (preemptions <= bound).then_some(preemptions)
     }
 
-    fn limit(&mut self, depth: usize) -> Option<Stopped> {
+    fn limit(&mut self, stack: &[Frame]) -> Option<Stopped> {
+        self.steps += 1;
+        if self.steps.is_multiple_of(REPORT) {
+            (self.limits.progress)(&self.progress(stack));
+        }
+        let stopped = self.stops(stack.len());
+        if stopped.is_some() {
+            self.left_at = Some(self.progress(stack));
+        }
+        stopped
+    }
+
+    fn progress(&self, stack: &[Frame]) -> Progress {
+        Progress {
+            runs: self.runs,
+            states: self.states,
+            executions: 0,
+            histories: self.model.tree.known(),
+            passes: self.passes,
+            share: share(stack.iter().map(|frame| (frame.next, frame.moves.len()))),
+        }
+    }
+
+    fn stops(&mut self, depth: usize) -> Option<Stopped> {
         if self.prefix.len() + depth > self.limits.max_steps {
             self.too_long = true;
             return Some(Stopped::Steps);

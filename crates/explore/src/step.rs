@@ -58,7 +58,8 @@ impl Doing<'_> {
             | Op::ReadUnlock { .. }
             | Op::WriteLock { .. }
             | Op::TryWriteLock { .. }
-            | Op::WriteUnlock { .. } => self.shared_lock(op),
+            | Op::WriteUnlock { .. }
+            | Op::Downgrade { .. } => self.shared_lock(op),
             Op::Send { .. }
             | Op::TrySend { .. }
             | Op::Receive { .. }
@@ -267,6 +268,13 @@ impl Doing<'_> {
             Op::WriteUnlock { lock, data, poison } => {
                 let released = self.release(lock, (2, data), poison);
                 if released {
+                    self.got(0, 0);
+                }
+            }
+            Op::Downgrade { lock, data } => {
+                let released = self.release(lock, (2, data), false);
+                if released {
+                    self.add(lock, 1, 1);
                     self.got(0, 0);
                 }
             }

@@ -12,7 +12,7 @@ use crate::failure::{self, Failure};
 use crate::footprint::SetId;
 use crate::model::{Effect, Model};
 use crate::op::Move;
-use crate::options::{Limits, Mutation};
+use crate::options::{Limits, Mutation, Progress, REPORT, share};
 use crate::program::{Ended, Error, Guide, Program};
 use crate::saturate::Stopped;
 use crate::split::Item;
@@ -34,6 +34,10 @@ pub(crate) struct Traces<'a> {
     pub(crate) states: u64,
     pub(crate) found: std::collections::BTreeSet<Failure>,
     pub(crate) first: Option<(Failure, Vec<Move>)>,
+    /// How far it was when a limit ended it.
+    pub(crate) left_at: Option<Progress>,
+    passes: u64,
+    steps: u64,
     too_long: bool,
     stubborn: Stubborn,
 }
@@ -72,6 +76,9 @@ impl<'a> Traces<'a> {
             states: 0,
             found: Default::default(),
             first: None,
+            left_at: None,
+            passes: 0,
+            steps: 0,
             too_long: false,
             stubborn: Stubborn::default(),
         }
@@ -84,6 +91,7 @@ impl<'a> Traces<'a> {
         loop {
             let growths = self.model.tree.growths();
             (self.executions, self.blocked) = (0, 0);
+            self.passes += 1;
             let stopped = self.pass()?;
             let grown = self.model.tree.growths() != growths;
             if stopped != Stopped::Complete || !grown {
@@ -133,7 +141,7 @@ impl<'a> Traces<'a> {
             if frame.asleep.iter().any(|sleeper| sleeper.step == step) {
                 continue;
             }
-            if let Some(stopped) = self.limit(stack.len()) {
+            if let Some(stopped) = self.limit(&stack) {
                 return Ok(stopped);
             }
             let mut next = spare.pop().unwrap_or_default();
@@ -226,9 +234,35 @@ impl<'a> Traces<'a> {
         self.first.is_some() && !self.keep_going
     }
 
-    fn limit(&mut self, depth: usize) -> Option<Stopped> {
+    fn limit(&mut self, stack: &[Frame]) -> Option<Stopped> {
+        self.steps += 1;
+        if self.steps.is_multiple_of(REPORT) {
+            (self.limits.progress)(&self.progress(stack));
+        }
+        let stopped = self.stops(stack.len());
+        if stopped.is_some() {
+            self.left_at = Some(self.progress(stack));
+        }
+        stopped
+    }
+
+    fn progress(&self, stack: &[Frame]) -> Progress {
+        Progress {
+            runs: self.runs,
+            states: self.states,
+            executions: self.executions,
+            histories: self.model.tree.known(),
+            passes: self.passes,
+            share: share(stack.iter().map(|frame| (frame.next, frame.moves.len()))),
+        }
+    }
+
+    fn stops(&self, depth: usize) -> Option<Stopped> {
         if self.item.prefix.len() + depth > self.limits.max_steps {
             return Some(Stopped::Steps);
+        }
+        if self.states >= self.limits.max_states {
+            return Some(Stopped::States);
         }
         if self.executions >= self.limits.max_executions {
             return Some(Stopped::Executions);

@@ -34,6 +34,8 @@ struct Node {
     /// What the thread got at its parent; none at the first node of a thread.
     outcome: Option<Outcome>,
     next: Option<Next>,
+    /// In how many runs a thread came to it, up to 2; of threads that are alike, each counts.
+    met: u8,
     footprint: SetId,
     /// What the later parts of a wait touch.
     wait: Option<(SetId, SetId)>,
@@ -79,7 +81,7 @@ impl Tree {
     fn add(&mut self, thread: ThreadId, parent: Option<NodeId>, outcome: Option<Outcome>) -> NodeId {
         let id = NodeId(self.nodes.len() as u32);
         let (footprint, future) = (SetId::EMPTY, SetId::EMPTY);
-        self.nodes.push(Node { thread, parent, outcome, next: None, footprint, wait: None, future });
+        self.nodes.push(Node { thread, parent, outcome, next: None, met: 0, footprint, wait: None, future });
         id
     }
 
@@ -136,6 +138,11 @@ impl Tree {
         self.known
     }
 
+    /// How many histories occurred twice or more in runs.
+    pub(crate) fn met_twice(&self) -> usize {
+        self.nodes.iter().filter(|node| node.met == 2).count()
+    }
+
     pub(crate) fn growths(&self) -> u64 {
         self.growths
     }
@@ -170,6 +177,8 @@ impl Tree {
         class: impl Fn(ObjectId) -> u32,
         groups: &Groups,
     ) -> Result<bool, Differs> {
+        let met = &mut self.nodes[node.index()].met;
+        *met = met.saturating_add(1).min(2);
         if let Some(known) = &self.nodes[node.index()].next {
             if *known == next {
                 return Ok(false);

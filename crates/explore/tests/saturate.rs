@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{explore, wanted};
+use common::{explore, explore_hasty, wanted};
 use reweave_explore::Mutation;
 use reweave_testkit::Rng;
 use reweave_testkit::interleave::{Flavour, draw, everything};
@@ -37,7 +37,13 @@ fn finds_what_brute_force_finds() {
 /// Each repair, left out, is seen by the oracle.
 #[test]
 fn mistakes_are_seen() {
-    for mutation in [Mutation::OpenFutures, Mutation::ExitTouchesNothing, Mutation::OnePass] {
+    for mutation in [
+        Mutation::OpenFutures,
+        Mutation::ExitTouchesNothing,
+        Mutation::OnePass,
+        Mutation::WaitsTouchNoCondition,
+        Mutation::LocksOnlyRead,
+    ] {
         let caught = (0..800).any(|seed| {
             let flavour = Flavour::ALL[seed as usize % Flavour::ALL.len()];
             let program = draw(&mut Rng::new(seed), flavour);
@@ -46,4 +52,15 @@ fn mistakes_are_seen() {
         });
         assert!(caught, "{mutation:?}");
     }
+}
+
+/// A host that has a thread wait as soon as it sees the same again, though it counts its looks, is seen too.
+#[test]
+fn waiting_after_any_second_look_is_seen() {
+    let caught = (0..800).any(|seed| {
+        let program = draw(&mut Rng::new(seed), Flavour::Memory);
+        let Some(oracle) = everything(&program, 1_500) else { return false };
+        explore_hasty(&program) != wanted(&oracle)
+    });
+    assert!(caught);
 }

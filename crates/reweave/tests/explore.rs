@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reweave::sync::atomic::Ordering::SeqCst;
 use reweave::sync::atomic::{AtomicBool, AtomicU32};
-use reweave::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, OnceLock, RwLock, mpsc};
+use reweave::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, OnceLock, RwLock, RwLockWriteGuard, mpsc};
 use reweave::{Builder, Engine, Verdict, thread};
 
 fn counter(threads: u32) -> impl Fn() + 'static {
@@ -225,6 +225,77 @@ fn a_condition_is_waited_for_in_a_loop() {
     let without = Builder::new().spurious(false).explore(body(false));
     assert!(matches!(without.verdict, Verdict::Proved), "{without}");
     assert!(without.to_string().contains("without spurious wake-ups"), "{without}");
+}
+
+#[test]
+fn waiting_while_something_holds() {
+    let body = |timed: bool| {
+        move || {
+            let pair = Arc::new((Mutex::new(2), Condvar::new()));
+            let other = Arc::clone(&pair);
+            let thread = thread::spawn(move || {
+                for _ in 0..2 {
+                    *other.0.lock().unwrap() -= 1;
+                    other.1.notify_one();
+                }
+            });
+            let left = pair.0.lock().unwrap();
+            if timed {
+                let time = Duration::from_secs(1);
+                let (left, result) = pair.1.wait_timeout_while(left, time, |left| *left > 0).unwrap();
+                assert!(result.timed_out() == (*left > 0));
+                assert!(*left == 0, "the time was up");
+            } else {
+                let left = pair.1.wait_while(left, |left| *left > 0).unwrap();
+                assert_eq!(*left, 0);
+            }
+            thread.join().unwrap();
+        }
+    };
+    proved(body(false));
+    let text = failed(body(true));
+    assert!(text.contains("the time was up"), "{text}");
+    let without = Builder::new().timeouts(false).explore(body(true));
+    assert!(matches!(without.verdict, Verdict::Proved), "{without}");
+}
+
+/// Who goes on as a reader still sees what it wrote; who gives the lock up and reads again may not.
+#[test]
+fn a_writer_goes_on_as_a_reader() {
+    let body = |downgrades: bool| {
+        move || {
+            let lock = Arc::new(RwLock::new(0));
+            let other = Arc::clone(&lock);
+            let thread = thread::spawn(move || *other.write().unwrap() += 10);
+            let mut writes = lock.write().unwrap();
+            let before = *writes;
+            *writes += 1;
+            let reads = if downgrades {
+                let reads = RwLockWriteGuard::downgrade(writes);
+                // Another reader may come in now.
+                assert!(lock.try_write().is_err());
+                reads
+            } else {
+                drop(writes);
+                lock.read().unwrap()
+            };
+            assert_eq!(*reads, before + 1, "another wrote in between");
+            drop(reads);
+            thread.join().unwrap();
+            assert_eq!(*lock.read().unwrap(), 11);
+        }
+    };
+    proved(body(true));
+    let text = failed(body(false));
+    assert!(text.contains("another wrote in between"), "{text}");
+    // Nothing is explored here.
+    let lock = RwLock::new(1);
+    let mut writes = lock.write().unwrap();
+    *writes = 2;
+    let reads = RwLockWriteGuard::downgrade(writes);
+    assert_eq!((*reads, lock.read().map(|again| *again).ok(), lock.try_write().is_err()), (2, Some(2), true));
+    drop(reads);
+    assert!(lock.try_write().is_ok());
 }
 
 /// A notification that comes before the wait is lost.

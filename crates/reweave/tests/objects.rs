@@ -94,7 +94,9 @@ fn calls_are_single_steps() {
     let shared = explored(|| {
         let cell = Arc::new(AtomicU32::new(0));
         let count = Object::new("counter", Arc::clone(&cell));
-        count.call("inc", &[], |cell| cell.fetch_add(1, SeqCst));
+        count.call("inc", &[], |cell| {
+            cell.fetch_add(1, SeqCst);
+        });
         assert_eq!(cell.load(SeqCst), 1);
     });
     assert!(shared.to_string().contains("is touched inside of a call"), "{shared}");

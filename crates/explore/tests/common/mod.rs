@@ -17,12 +17,17 @@ struct Local {
     /// A spinning thread that saw this, and waits for it to change.
     seen: Option<u64>,
     awaits: bool,
+    /// What was seen by the last step, if that was a look; and whether a hasty thread waits for it to change.
+    looked: Option<(usize, u64)>,
+    pauses: bool,
 }
 
 /// The program's own side: where each thread is. What is shared is the model's.
 pub(crate) struct Interpreter<'a> {
     program: &'a Small,
     locals: Vec<Local>,
+    /// Whether threads wait as soon as they look at something twice: a mistake.
+    hasty: bool,
 }
 
 thread_local! {
@@ -69,7 +74,7 @@ fn object(kind: usize, index: usize) -> ObjectId {
 
 impl<'a> Interpreter<'a> {
     pub(crate) fn new(program: &'a Small) -> Self {
-        Interpreter { program, locals: Vec::new() }
+        Interpreter { program, locals: Vec::new(), hasty: false }
     }
 
     fn next(&mut self, thread: usize) -> Next {
@@ -85,6 +90,13 @@ impl<'a> Interpreter<'a> {
         };
         if let (Instr::Spin { cell, .. }, Some(seen), false) = (instr, local.seen, local.awaits) {
             local.awaits = true;
+            return Next { made, op: Op::Await { watched: vec![Watch::Value(object(0, cell), seen)] } };
+        }
+        if let (true, Instr::Load { cell, .. }, Some((looked, seen))) =
+            (self.hasty, instr, local.looked.take())
+            && cell == looked
+        {
+            local.pauses = true;
             return Next { made, op: Op::Await { watched: vec![Watch::Value(object(0, cell), seen)] } };
         }
         let op = match op(instr) {
@@ -144,6 +156,7 @@ fn op(instr: Instr) -> Op {
         Instr::ReadEnd { lock } => Op::ReadUnlock { lock: object(2, lock) },
         Instr::Write { lock } => Op::WriteLock { lock: object(2, lock) },
         Instr::TryWrite { lock, .. } => Op::TryWriteLock { lock: object(2, lock) },
+        Instr::Downgrade { lock } => Op::Downgrade { lock: object(2, lock), data: none },
         Instr::WriteEnd { lock } => Op::WriteUnlock { lock: object(2, lock), data: none, poison: false },
         Instr::Wait { condition, lock, timed, .. } => Op::Wait {
             condition: object(3, condition),
@@ -228,6 +241,13 @@ impl Program for Interpreter<'_> {
         let thread = thread.0 as usize;
         let local = &mut self.locals[thread];
         let instr = self.program.threads[thread][local.at];
+        if std::mem::take(&mut local.pauses) {
+            return Next { made: Vec::new(), op: op(instr) };
+        }
+        local.looked = match instr {
+            Instr::Load { cell, .. } => Some((cell, outcome.value)),
+            _ => None,
+        };
         if let Instr::Spin { value, .. } = instr {
             if local.awaits {
                 local.awaits = false;
@@ -338,6 +358,15 @@ pub(crate) fn explore(program: &Small, reduce: bool, mutation: Option<Mutation>)
     let mut explorer = Explorer::with(policy(program), Some(specified()), mutation);
     explorer.reduce = reduce;
     saturate(explorer, program)
+}
+
+/// What is found where threads wait as soon as they look at something twice.
+pub(crate) fn explore_hasty(program: &Small) -> Everything {
+    let mut explorer = Explorer::with(policy(program), Some(specified()), None);
+    explorer.keep_going = true;
+    let mut host = Interpreter { hasty: true, ..Interpreter::new(program) };
+    let report = explorer.saturate(&mut host, &Limits::default()).expect("a function of its histories");
+    found(&explorer, &report)
 }
 
 pub(crate) fn saturate(mut explorer: Explorer, program: &Small) -> (Everything, Report) {

@@ -14,6 +14,7 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 use reweave_explore::{Data, Init, Next, ObjectId, Op, Outcome, Program, Specified, ThreadId};
 use reweave_spec::Type;
 
+use super::foreign::Watched;
 use super::names::Names;
 use super::pointers::Pointers;
 use super::spin::Spin;
@@ -72,6 +73,7 @@ pub(crate) struct Host {
     pub(crate) apart: bool,
     pub(super) told_apart: Cell<bool>,
     pub(crate) pointers: RefCell<Pointers>,
+    pub(super) watched: Watched,
 }
 
 thread_local! {
@@ -171,6 +173,7 @@ impl Host {
             apart,
             told_apart: Cell::new(false),
             pointers: RefCell::default(),
+            watched: Watched::new(),
         }
     }
 
@@ -222,6 +225,7 @@ impl Host {
             local.threads
         });
         let id = self.names.borrow_mut().thread(creator, count);
+        self.watched.named(id, || self.names.borrow().show_thread(id));
         self.starts.borrow_mut().insert(id, start);
         id
     }
@@ -244,7 +248,9 @@ impl Host {
         let (_, mut context) = self.contexts.borrow_mut().swap_remove(index);
         self.current.set(thread);
         let before = HOST.replace(std::ptr::from_ref(self));
+        self.watched.switched(thread);
         let result = context.resume(outcome);
+        self.watched.switched(thread);
         HOST.set(before);
         let op = match result {
             CoroutineResult::Yield(op) => {

@@ -3,6 +3,7 @@
 mod asked;
 pub mod cell;
 mod data;
+mod foreign;
 pub(crate) mod host;
 mod items;
 mod json;
@@ -10,6 +11,7 @@ mod local;
 mod names;
 mod object;
 mod pointers;
+mod progress;
 mod report;
 mod result;
 mod scope;
@@ -129,6 +131,7 @@ pub struct Builder {
     symmetry: bool,
     keep_going: bool,
     sample: Option<(Sampling, u64)>,
+    progress: bool,
 }
 
 impl Default for Builder {
@@ -154,7 +157,16 @@ impl Builder {
             symmetry: true,
             keep_going: false,
             sample: None,
+            progress: false,
         }
+    }
+
+    /// Whether to print a line on standard error each second that says how far the search is: no, unless said otherwise here or by
+    /// `REWEAVE_PROGRESS=1`.
+    #[must_use]
+    pub fn progress(mut self, progress: bool) -> Builder {
+        self.progress = progress;
+        self
     }
 
     /// Whether to search on after a failure, and list all: no, unless said otherwise.
@@ -309,10 +321,13 @@ impl Builder {
             host.is_over()
                 || asked.get().is_multiple_of(64) && time.is_some_and(|time| started.elapsed() > time)
         };
+        let lines = progress::Lines::new(self.progress, started);
+        let progress = |now: &search::Progress| lines.report(now);
         let limits = Limits {
             max_steps: self.max_steps,
             preemptions: self.preemptions,
             stop: &stop,
+            progress: &progress,
             ..Limits::default()
         };
         let mut explorer = self.explorer(host);

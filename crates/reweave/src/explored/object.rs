@@ -72,11 +72,15 @@ impl<T> Object<T> {
         let result = host::scoped(|| run(&self.inside));
         host::host(|host| {
             let said = host.specified.result(call, outcome);
-            if let Some(said) = said.filter(|_| !host.abandoned())
-                && Value::read(&format!("{result:?}")).as_ref() != Some(&said)
-            {
+            let returned = format!("{result:?}");
+            let wrong = match &said {
+                Some(said) => Value::read(&returned).as_ref() != Some(said),
+                None => returned != "()",
+            };
+            if wrong && !host.abandoned() {
+                let said = said.map_or("nothing".to_owned(), |said| said.to_string());
                 host.trouble(format!(
-                    "{} returned {result:?}, and by its specification it returns {said}",
+                    "{} returned {returned}, and by its specification it returns {said}",
                     host.specified.show(call)
                 ));
             }
@@ -106,12 +110,12 @@ impl Host {
     }
 
     pub(crate) fn troubled(&self) -> Option<String> {
-        self.trouble.borrow().clone()
+        self.trouble.borrow().clone().or_else(|| self.watched.used())
     }
 
     /// Whether there is no need to go on.
     pub(crate) fn is_over(&self) -> bool {
-        self.told_apart.get() || self.trouble.borrow().is_some()
+        self.told_apart.get() || self.trouble.borrow().is_some() || self.watched.used().is_some()
     }
 
     /// The calling thread tells who it is: it is not like another.

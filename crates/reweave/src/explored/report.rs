@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use reweave_explore::{Error, Explorer, Failure, Move, Op, Outcome, Report, Stopped, ThreadId, tag};
 
 use super::host::Host;
+use super::progress::far;
 use super::{Builder, Engine, Exploration, Found, Verdict};
 
 pub(super) fn exploration(
@@ -38,7 +39,11 @@ pub(super) fn exploration(
         }
         None => (
             Verdict::Stopped,
-            format!("explore: {}; no failure found, not proved\n", stopped(builder, report.stopped)),
+            format!(
+                "explore: {}{}; no failure found, not proved\n",
+                stopped(builder, report.stopped),
+                report.left_at.map(|now| format!(" after {}", far(&now))).unwrap_or_default()
+            ),
         ),
     };
     let _ = write!(
@@ -49,7 +54,14 @@ pub(super) fn exploration(
     if builder.engine == Engine::Trace {
         let _ = write!(text, ", {} executions ({} given up)", counts.executions, counts.blocked);
     }
-    let _ = write!(text, ", {} runs more to check", report.audited);
+    let audit = report.audit;
+    if audit.runs > 0 {
+        let _ = write!(
+            text,
+            "\n  checked by {} runs more: {} of {} histories occurred twice or more",
+            audit.runs, audit.twice, report.histories
+        );
+    }
     let failures = found(host, explorer, &report, &verdict);
     if failures.len() > 1 {
         let _ = write!(text, "\n  {} failures:", failures.len());
@@ -266,6 +278,7 @@ fn show_op(host: &Host, op: &Op) -> String {
         Op::ReadUnlock { lock } => format!("read-unlock {}", object(*lock)),
         Op::WriteLock { lock } => format!("write-lock {}", object(*lock)),
         Op::WriteUnlock { lock, .. } => format!("write-unlock {}", object(*lock)),
+        Op::Downgrade { lock, .. } => format!("downgrade {}", object(*lock)),
         Op::Wait { condition, .. } => format!("wait for {}", object(*condition)),
         Op::Notify { condition, .. } => format!("notify {}", object(*condition)),
         Op::Send { channel, .. } => format!("send to {}", object(*channel)),

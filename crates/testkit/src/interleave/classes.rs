@@ -81,7 +81,10 @@ fn touched(program: &Small, world: &World, thread: usize) -> Vec<(Object, bool)>
         Instr::Read { lock } | Instr::TryRead { lock, .. } | Instr::ReadEnd { lock } => {
             vec![(("shared", lock), false)]
         }
-        Instr::Write { lock } | Instr::TryWrite { lock, .. } | Instr::WriteEnd { lock } => {
+        Instr::Write { lock }
+        | Instr::TryWrite { lock, .. }
+        | Instr::WriteEnd { lock }
+        | Instr::Downgrade { lock } => {
             vec![(("shared", lock), true)]
         }
         Instr::Wait { condition, lock, .. } => match world.locals[thread].mode {

@@ -228,10 +228,16 @@ fn section(
         _ if rng.chance(70) => (Instr::Write { lock }, Instr::WriteEnd { lock }),
         _ => (Instr::TryWrite { reg, lock }, Instr::WriteEnd { lock }),
     };
+    let downgrades = matches!(end, Instr::WriteEnd { .. }) && rng.chance(40);
     body.push(begin);
     if matches!(begin, Instr::TryLock { .. } | Instr::TryRead { .. } | Instr::TryWrite { .. }) {
-        body.push(Instr::SkipIf { reg, value: 1, count: inside.len() + 1 });
+        let count = if downgrades { 2 } else { 1 };
+        body.push(Instr::SkipIf { reg, value: 1, count: inside.len() + count });
     }
     body.extend(inside);
-    body.push(end);
+    if downgrades {
+        body.extend([Instr::Downgrade { lock }, Instr::ReadEnd { lock }]);
+    } else {
+        body.push(end);
+    }
 }

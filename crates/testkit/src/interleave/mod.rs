@@ -80,6 +80,10 @@ pub enum Instr {
     WriteEnd {
         lock: usize,
     },
+    /// From writing to reading.
+    Downgrade {
+        lock: usize,
+    },
     /// The register is 1 if the time was up.
     Wait {
         reg: usize,

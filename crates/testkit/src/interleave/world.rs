@@ -349,6 +349,11 @@ impl World {
                 world.writers[lock] = None;
                 go(world, (0, 0));
             }),
+            Instr::Downgrade { lock } => add(&|world| {
+                world.writers[lock] = None;
+                world.readers[lock] = 1;
+                go(world, (0, 0));
+            }),
             Instr::Down { semaphore } | Instr::TryDown { semaphore, .. } => {
                 let attempt = if let Instr::TryDown { reg, .. } = instr { Some(reg) } else { None };
                 if self.semaphores[semaphore] > 0 {

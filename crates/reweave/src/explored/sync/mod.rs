@@ -19,22 +19,32 @@ pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use reweave_explore::{Data, Init, ObjectId};
 
-use super::{data, host};
+use super::{data, foreign, host};
 
 /// What an object is to the search, if it was made in an exploration.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Id(Option<ObjectId>);
+pub(super) struct Id(Option<Made>);
+
+/// An object with the number of its exploration.
+#[derive(Clone, Copy, Debug)]
+struct Made {
+    object: ObjectId,
+    exploration: u32,
+}
 
 impl Id {
     pub(super) fn new(kind: &'static str, init: Init) -> Id {
-        Id(host::object(kind, init))
+        let exploration = host::host(|host| host.watched.number()).unwrap_or(0);
+        Id(host::object(kind, init).map(|object| Made { object, exploration }))
     }
 
     /// The object, if the calling thread is explored.
     #[inline(never)]
     pub(super) fn get(self) -> Option<ObjectId> {
-        if let Some(object) = self.0 {
-            host::host(|host| host.touches(object));
+        if let Some(made) = self.0
+            && host::host(|host| host.touches(made.object)).is_none()
+        {
+            foreign::used_outside(made.exploration);
         }
         if !host::explored() {
             return None;
@@ -43,7 +53,7 @@ impl Id {
             self.0.is_some(),
             "made outside of the explored closure: make it inside, so that every run has a new one"
         );
-        self.0
+        self.0.map(|made| made.object)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, UnsafeCell};
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
@@ -182,6 +183,24 @@ impl<T: ?Sized> RwLock<T> {
     ) -> RwLockWriteGuard<'a, T> {
         let unwinding = host::panicking();
         RwLockWriteGuard { lock: self, _real: real, unwinding, changed: Cell::new(false), observed }
+    }
+}
+
+impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
+    /// Goes on as a reader, with no other writer in between.
+    pub fn downgrade(guard: RwLockWriteGuard<'a, T>) -> RwLockReadGuard<'a, T> {
+        let lock = guard.lock;
+        if let Some(id) = lock.id.get() {
+            spin::stop();
+            let data = given_up(&*guard, guard.changed.get(), guard.observed);
+            // Its end would give the lock up.
+            std::mem::forget(guard);
+            host::step(Op::Downgrade { lock: id, data });
+            return RwLockReadGuard { lock, _real: None };
+        }
+        let mut guard = ManuallyDrop::new(guard);
+        let real = guard._real.take();
+        RwLockReadGuard { lock, _real: real.map(sync::RwLockWriteGuard::downgrade) }
     }
 }
 

@@ -123,14 +123,14 @@ impl Search<'_> {
         &self,
         mut steps: Steps<'_>,
         groups: &mut Groups<'_>,
-        mut visit: impl FnMut((&Steps<'_>, &Horizon<'_>), Touch, VarId, &mut Locksets, &mut Groups<'_>),
+        mut visit: impl FnMut((&Steps<'_>, &Horizon<'_>), Touch, VarId, &Locksets, &mut Groups<'_>),
     ) {
         let mut locksets = Locksets::new(self.prepared.order.threads());
         let mut horizon = Horizon::new(self.prepared, self.must);
         for (event, one) in self.prepared.trace.events() {
             let outermost = self.prepared.links.is_outermost(event);
             locksets.run(one.thread, one.op, outermost);
-            steps.run(event, one.thread, one.op, outermost);
+            steps.run(event, one.thread, one.op, outermost, &mut locksets);
             horizon.run(one.thread, event);
             let Some(access) = one.op.access() else { continue };
             if groups.stopped() {
@@ -140,7 +140,7 @@ impl Search<'_> {
             let touch = Touch { event, thread: one.thread, kinds, locks };
             self.variables.each_touched(access.variable, access.lifetime, |variable| {
                 if self.variables.is_shared(variable) {
-                    visit((&steps, &horizon), touch, variable, &mut locksets, groups);
+                    visit((&steps, &horizon), touch, variable, &locksets, groups);
                 }
             });
         }

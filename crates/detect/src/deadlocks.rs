@@ -4,24 +4,25 @@
 //! lock with the same locks held are alike, and are treated as one. Cycles are searched among these, after the lock
 //! graphs of Goodlock and the abstract deadlock patterns of SPDOffline: each waits for a lock that the next one holds,
 //! all threads are different, and no two hold locks that exclude each other (a gate). Two dependencies are linked only
-//! if some of their events can come in either order, as far as the must order tells; one pass in observed order finds
-//! those ([`crate::classes`]). Only dependencies whose locks are on a cycle of the lock graph count ([`graph`]); each
-//! cycle is found once, from its least dependency, and short ones before long ones.
+//! if some of their events can come in either order, as far as the must order tells ([`links`]). Only dependencies whose
+//! locks are on a cycle of the lock graph count ([`graph`]); each cycle is found once, from its least dependency, and short
+//! ones before long ones.
 //!
 //! Try-locks never wait, but what they hold counts. The shared side of a reader/writer lock blocks exclusive acquires
 //! only. Cycles are found at any length up to the number of threads; their number can be exponential, so the search
 //! ends after [`MAX_STEPS`], and says that it did.
 
 mod graph;
+mod links;
 mod waits;
 
+use fixedbitset::FixedBitSet;
 use hashbrown::{HashMap, HashSet};
 use reweave_decide::{Must, Prepared};
 use reweave_trace::{EventId, Kind as OpKind, LockId, SiteId, ThreadId};
 
-use crate::classes::Classes;
 use crate::groups::{Candidate, Groups};
-use crate::locksets::{Hold, LocksetId, Locksets};
+use crate::locksets::{Hold, LocksetId, Locksets, Vertex};
 use crate::{Kind, Pattern};
 
 /// How many steps the search for cycles takes at most.
@@ -48,20 +49,14 @@ struct Dependency {
 pub(crate) fn candidates(prepared: &Prepared<'_>, must: &Must<'_>, groups: &mut Groups<'_>) {
     let mut locksets = Locksets::new(prepared.order.threads());
     let mut dependencies = dependencies(prepared, &mut locksets);
-    let edges = |key: &Key, locksets: &Locksets| -> Vec<[LockId; 2]> {
-        locksets.holds(key.locks).iter().map(|hold| [hold.lock, key.waits_for.lock]).collect()
-    };
-    let all: Vec<[LockId; 2]> = dependencies.iter().flat_map(|one| edges(&one.key, &locksets)).collect();
-    let components = graph::components(&all);
-    dependencies.retain(|one| {
-        edges(&one.key, &locksets).iter().any(|[held, wanted]| components[held] == components[wanted])
-    });
-    let successors = successors(prepared, must, &dependencies, &locksets, groups);
+    leave_cyclic(&mut dependencies, &locksets);
+    let links = links::links(prepared, must, &dependencies, &mut locksets, &|| groups.stopped());
+    groups.unexamined += u64::from(links.is_partial());
     let mut search = Search {
         prepared,
         must,
         dependencies: &dependencies,
-        successors,
+        successors: links.successors,
         locksets,
         path: Vec::new(),
         steps: 0,
@@ -96,7 +91,7 @@ fn dependencies(prepared: &Prepared<'_>, locksets: &mut Locksets) -> Vec<Depende
             let lock = LockId(event.op.target());
             let exclusive = Hold { lock, shared: false };
             // What its thread holds exclusively already cannot make it wait.
-            if !locksets.holds(locks).is_empty() && !locksets.holds(locks).contains(&exclusive) {
+            if locks != LocksetId::EMPTY && !locksets.contains(locks, exclusive) {
                 let waits_for = Hold { lock, shared: kind == OpKind::SharedAcquire };
                 let key = Key { thread: event.thread, waits_for, locks };
                 let place = *places.entry(key).or_insert_with(|| {
@@ -111,59 +106,20 @@ fn dependencies(prepared: &Prepared<'_>, locksets: &mut Locksets) -> Vec<Depende
     found
 }
 
-/// Per dependency, those that may hold what it waits for at the same time.
-fn successors(
-    prepared: &Prepared<'_>,
-    must: &Must<'_>,
-    dependencies: &[Dependency],
-    locksets: &Locksets,
-    groups: &Groups<'_>,
-) -> Vec<Vec<usize>> {
-    let of = |place: usize| dependencies[place].events.iter().map(move |&event| (event, place));
-    let mut events: Vec<(EventId, usize)> = (0..dependencies.len()).flat_map(of).collect();
-    events.sort_unstable();
-    let mut classes: Classes<usize, EventId> = Classes::default();
-    let mut links: HashSet<(usize, usize)> = HashSet::new();
-    for (event, place) in events {
-        if groups.stopped() {
-            break;
-        }
-        let key = &dependencies[place].key;
-        for (n, thread) in classes.threads().enumerate().filter(|(_, thread)| *thread != key.thread) {
-            let needed = must.needed(event, thread);
-            let free = |event: &EventId| prepared.position(*event) >= needed;
-            for (_, class) in classes.of(n).take_while(|(_, class)| class.instances.last().is_some_and(free))
-            {
-                let other = &dependencies[class.key].key;
-                if !locksets.compatible(key.locks, other.locks) {
-                    continue;
-                }
-                if other.blocks(key, locksets) {
-                    links.insert((place, class.key));
-                }
-                if key.blocks(other, locksets) {
-                    links.insert((class.key, place));
-                }
-            }
-        }
-        let class = classes.place(place);
-        classes.push(key.thread, class, event, Some(1));
+/// Leaves the dependencies whose locks are on a cycle of the lock graph.
+fn leave_cyclic(dependencies: &mut Vec<Dependency>, locksets: &Locksets) {
+    let ends = |key: &Key| [Vertex::Set(key.locks), Vertex::Lock(key.waits_for.lock)];
+    let mut edges: Vec<[Vertex; 2]> = dependencies.iter().map(|one| ends(&one.key)).collect();
+    let mut seen = FixedBitSet::new();
+    for one in &*dependencies {
+        locksets.edges(one.key.locks, &mut seen, |from, to| edges.push([from, to]));
     }
-    let mut successors = vec![Vec::new(); dependencies.len()];
-    for (from, to) in links {
-        successors[from].push(to);
-    }
-    for list in &mut successors {
-        list.sort_unstable();
-    }
-    successors
-}
-
-impl Key {
-    /// Whether what it holds keeps another waiting.
-    fn blocks(&self, other: &Key, locksets: &Locksets) -> bool {
-        locksets.holds(self.locks).iter().any(|hold| hold.excludes(other.waits_for))
-    }
+    let components = graph::components(&edges);
+    // Only its own locks lead to a set: one of them is reached from what is awaited where the set is.
+    dependencies.retain(|one| {
+        let [held, wanted] = ends(&one.key).map(|vertex| components[&vertex]);
+        held == wanted
+    });
 }
 
 struct Search<'a> {

@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use fixedbitset::FixedBitSet;
 use hashbrown::HashMap;
 use reweave_decide::{Must, Prepared};
-use reweave_trace::{Access, EventId, LockId, SiteId, Space, ThreadId, VarId};
+use reweave_trace::{Access, EventId, SiteId, Space, ThreadId, VarId};
 
 use crate::classes::{Class, Classes};
 use crate::groups::{Candidate, Groups};
@@ -123,17 +123,16 @@ pub(crate) fn candidates(
 /// The contended variables that no lock guards. Where one lock is held at every access, and not shared at any that
 /// writes, no two that conflict can be next at once: most variables of most programs are so.
 fn unguarded(prepared: &Prepared<'_>, variables: &Variables) -> FixedBitSet {
-    let mut guards: HashMap<VarId, Vec<LockId>> = HashMap::new();
+    let mut guards: HashMap<VarId, LocksetId> = HashMap::new();
     let mut unguarded = FixedBitSet::with_capacity(prepared.trace.count(Space::Variable));
     each_access(prepared, variables, |id, access, variable, locksets| {
         if unguarded.contains(variable.index()) {
             return ControlFlow::Continue(());
         }
-        let holds = locksets.holds(locksets.current(prepared.trace.thread(id)));
-        let guarding = || holds.iter().filter(|hold| !(access.writes && hold.shared)).map(|hold| hold.lock);
-        let guards = guards.entry(variable).or_insert_with(|| guarding().collect());
-        guards.retain(|guard| guarding().any(|lock| lock == *guard));
-        unguarded.set(variable.index(), guards.is_empty());
+        let held = locksets.current(prepared.trace.thread(id));
+        let left = locksets.guarding(guards.get(&variable).copied(), held, access.writes);
+        guards.insert(variable, left);
+        unguarded.set(variable.index(), left == LocksetId::EMPTY);
         ControlFlow::Continue(())
     });
     unguarded
@@ -143,7 +142,7 @@ fn unguarded(prepared: &Prepared<'_>, variables: &Variables) -> FixedBitSet {
 fn each_access(
     prepared: &Prepared<'_>,
     variables: &Variables,
-    mut visit: impl FnMut(EventId, Access, VarId, &Locksets) -> ControlFlow<()>,
+    mut visit: impl FnMut(EventId, Access, VarId, &mut Locksets) -> ControlFlow<()>,
 ) {
     let mut locksets = Locksets::new(prepared.order.threads());
     for (id, event) in prepared.trace.events() {
@@ -152,7 +151,7 @@ fn each_access(
         let mut flow = ControlFlow::Continue(());
         variables.each_touched(access.variable, access.lifetime, |variable| {
             if flow.is_continue() && variables.use_of(variable) == Use::Contended {
-                flow = visit(id, access, variable, &locksets);
+                flow = visit(id, access, variable, &mut locksets);
             }
         });
         if flow.is_break() {

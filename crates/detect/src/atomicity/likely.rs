@@ -97,7 +97,7 @@ impl<'a> Likely<'a> {
     /// The critical sections around an access.
     pub(super) fn sections(&self, touch: &Touch, locksets: &Locksets) -> Vec<Section> {
         let position = self.prepared.position(touch.event);
-        let holds = locksets.holds(touch.locks).iter().take(MOST_LOCKS);
+        let holds = locksets.holds(touch.locks).take(MOST_LOCKS);
         holds.flat_map(|hold| self.prepared.open_sections(hold.lock, touch.thread, position)).collect()
     }
 

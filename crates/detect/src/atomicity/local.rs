@@ -15,8 +15,8 @@ pub(super) struct Steps<'a> {
 
 #[derive(Clone, Default)]
 struct Open {
-    /// Each lock that is held, since which outermost acquire.
-    holds: Vec<(Hold, EventId)>,
+    /// Each lock that is held, since which outermost acquire, with all that were taken before it.
+    holds: Vec<(Hold, EventId, LocksetId)>,
     /// Each region that has been entered, and where.
     regions: Vec<(RegionId, EventId)>,
 }
@@ -28,19 +28,22 @@ impl<'a> Steps<'a> {
     }
 
     /// Runs an event; `outermost` is for acquires and releases.
-    pub(super) fn run(&mut self, event: EventId, thread: ThreadId, op: Op, outermost: bool) {
+    pub(super) fn run(
+        &mut self,
+        event: EventId,
+        thread: ThreadId,
+        op: Op,
+        outermost: bool,
+        locksets: &mut Locksets,
+    ) {
         let open = &mut self.threads[thread.index()];
         match op {
             Op::Acquire(lock) | Op::TryAcquire(lock) if outermost => {
-                open.holds.push((Hold { lock, shared: false }, event));
+                open.take(Hold { lock, shared: false }, event, locksets);
             }
-            Op::SharedAcquire(lock) if outermost => open.holds.push((Hold { lock, shared: true }, event)),
-            Op::Release(lock) if outermost => {
-                open.holds.retain(|(hold, _)| *hold != Hold { lock, shared: false });
-            }
-            Op::SharedRelease(lock) if outermost => {
-                open.holds.retain(|(hold, _)| *hold != Hold { lock, shared: true });
-            }
+            Op::SharedAcquire(lock) if outermost => open.take(Hold { lock, shared: true }, event, locksets),
+            Op::Release(lock) if outermost => open.leave(Hold { lock, shared: false }, locksets),
+            Op::SharedRelease(lock) if outermost => open.leave(Hold { lock, shared: true }, locksets),
             Op::Enter(region) => open.regions.push((region, event)),
             Op::Exit(region) => {
                 if let Some(place) = open.regions.iter().rposition(|&(entered, _)| entered == region) {
@@ -52,14 +55,10 @@ impl<'a> Steps<'a> {
     }
 
     /// The locks that `thread` has held without a break since `earlier`.
-    pub(super) fn held_since(
-        &self,
-        thread: ThreadId,
-        earlier: EventId,
-        locksets: &mut Locksets,
-    ) -> LocksetId {
-        let kept = self.threads[thread.index()].holds.iter().filter(|(_, since)| *since < earlier);
-        locksets.intern_set(kept.map(|(hold, _)| *hold).collect())
+    pub(super) fn held_since(&self, thread: ThreadId, earlier: EventId) -> LocksetId {
+        let holds = &self.threads[thread.index()].holds;
+        let kept = holds.partition_point(|(_, since, _)| *since < earlier);
+        holds[..kept].last().map_or(LocksetId::EMPTY, |(.., locks)| *locks)
     }
 
     /// Whether the author says, by a region or a critical section, that an earlier access of `thread` and one now
@@ -68,13 +67,28 @@ impl<'a> Steps<'a> {
         let open = &self.threads[thread.index()];
         match self.marked {
             true => open.regions.iter().any(|(_, entered)| *entered < earlier),
-            false => open.holds.iter().any(|(_, since)| *since < earlier),
+            false => open.holds.first().is_some_and(|(_, since, _)| *since < earlier),
         }
     }
 
     /// Whether an earlier access of a thread and one now are so near to each other that they may be one step.
     pub(super) fn is_near(&self, earlier: EventId, now: EventId) -> bool {
         !self.marked && self.core.step(now).abs_diff(self.core.step(earlier)) <= self.distance
+    }
+}
+
+impl Open {
+    fn take(&mut self, hold: Hold, event: EventId, locksets: &mut Locksets) {
+        let outer = self.holds.last().map_or(LocksetId::EMPTY, |(.., locks)| *locks);
+        self.holds.push((hold, event, locksets.changed(outer, hold, true)));
+    }
+
+    fn leave(&mut self, hold: Hold, locksets: &mut Locksets) {
+        let Some(place) = self.holds.iter().rposition(|(held, ..)| *held == hold) else { return };
+        let later = self.holds.split_off(place);
+        for (hold, event, _) in later.into_iter().skip(1) {
+            self.take(hold, event, locksets);
+        }
     }
 }
 

@@ -70,7 +70,7 @@ impl OneVariable {
         search: &Search<'_>,
         (steps, horizon): (&Steps<'_>, &Horizon<'_>),
         touch: Touch,
-        locksets: &mut Locksets,
+        locksets: &Locksets,
         groups: &mut Groups<'_>,
     ) {
         self.forget(search, horizon);
@@ -78,7 +78,7 @@ impl OneVariable {
         if let Some(i) = self.last.insert(touch.thread, touch) {
             let (thread, now) = (touch.thread, touch.event);
             if steps.is_meant(thread, i.event) || steps.is_near(i.event, now) {
-                let held = steps.held_since(thread, i.event, locksets);
+                let held = steps.held_since(thread, i.event);
                 let halves = |pattern: &[u8]| is(i.kinds, pattern[0]) && is(touch.kinds, pattern[2]);
                 let sections = search.sections([&i, &touch], locksets);
                 for &pattern in search.one.iter().filter(|pattern| halves(pattern.as_bytes())) {

@@ -200,7 +200,7 @@ impl Two {
         (steps, horizon): (&Steps<'_>, &Horizon<'_>),
         latest: &Latest,
         (touch, variable): (Touch, VarId),
-        locksets: &mut Locksets,
+        locksets: &Locksets,
         groups: &mut Groups<'_>,
     ) {
         let site = |event| search.prepared.trace.site(event);
@@ -218,7 +218,7 @@ impl Two {
                 sites: [site(earlier.event), site(touch.event)],
                 kinds: [earlier.kinds, touch.kinds],
             };
-            let held = steps.held_since(touch.thread, earlier.event, locksets);
+            let held = steps.held_since(touch.thread, earlier.event);
             let events = [earlier.event, touch.event];
             let local = search.likely_patterns(key, [&earlier, &touch], locksets, groups);
             let found = Pair { key, thread: touch.thread, held, local, events };

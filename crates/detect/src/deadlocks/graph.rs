@@ -1,12 +1,16 @@
-//! The lock graph: an edge from each lock that is held to the lock that its holder waits for.
+//! The lock graph: a path from each lock that is held to the lock that its holder waits for.
+//!
+//! The path leads through the set of all that is held, which sets that are alike share: a nest of n locks has n²/2 pairs of a lock
+//! that is held and one that is awaited, but only some n log n edges.
+
+use std::hash::Hash;
 
 use hashbrown::HashMap;
-use reweave_trace::LockId;
 
-/// The strongly connected component of each lock, by a number. Only locks of one component can be on a cycle.
+/// The strongly connected component of each vertex, by a number. Only locks of one component can be on a cycle.
 ///
 /// Kosaraju's two passes, without recursion: a graph may have a path through a million locks.
-pub(super) fn components(edges: &[[LockId; 2]]) -> HashMap<LockId, u32> {
+pub(super) fn components<V: Copy + Ord + Hash>(edges: &[[V; 2]]) -> HashMap<V, u32> {
     let (mut forward, mut backward) = (Neighbours::new(), Neighbours::new());
     let mut distinct = edges.to_vec();
     distinct.sort_unstable();
@@ -15,38 +19,38 @@ pub(super) fn components(edges: &[[LockId; 2]]) -> HashMap<LockId, u32> {
         forward.entry(from).or_default().push(to);
         backward.entry(to).or_default().push(from);
     }
-    let mut locks: Vec<LockId> = distinct.iter().flatten().copied().collect();
-    locks.sort_unstable();
-    locks.dedup();
-    let mut seen: HashMap<LockId, u32> = HashMap::new();
+    let mut vertices: Vec<V> = distinct.iter().flatten().copied().collect();
+    vertices.sort_unstable();
+    vertices.dedup();
+    let mut seen: HashMap<V, u32> = HashMap::new();
     let mut order = Vec::new();
-    for &lock in &locks {
-        visit(lock, &forward, 0, &mut seen, &mut order);
+    for &vertex in &vertices {
+        visit(vertex, &forward, 0, &mut seen, &mut order);
     }
     let mut found = HashMap::new();
-    for (number, &lock) in (0..).zip(order.iter().rev()) {
-        visit(lock, &backward, number, &mut found, &mut Vec::new());
+    for (number, &vertex) in (0..).zip(order.iter().rev()) {
+        visit(vertex, &backward, number, &mut found, &mut Vec::new());
     }
     found
 }
 
-type Neighbours = HashMap<LockId, Vec<LockId>>;
+type Neighbours<V> = HashMap<V, Vec<V>>;
 
 /// Marks all that can be reached from `start` and is not marked yet; `left` gets it in the order in which it is left.
-fn visit(
-    start: LockId,
-    neighbours: &Neighbours,
+fn visit<V: Copy + Eq + Hash>(
+    start: V,
+    neighbours: &Neighbours<V>,
     mark: u32,
-    marks: &mut HashMap<LockId, u32>,
-    left: &mut Vec<LockId>,
+    marks: &mut HashMap<V, u32>,
+    left: &mut Vec<V>,
 ) {
     if marks.contains_key(&start) {
         return;
     }
     marks.insert(start, mark);
     let mut path = vec![(start, 0)];
-    while let Some((lock, next)) = path.last_mut() {
-        match neighbours.get(lock).and_then(|list| list.get(*next)) {
+    while let Some((vertex, next)) = path.last_mut() {
+        match neighbours.get(vertex).and_then(|list| list.get(*next)) {
             Some(&neighbour) => {
                 *next += 1;
                 if !marks.contains_key(&neighbour) {
@@ -55,7 +59,7 @@ fn visit(
                 }
             }
             None => {
-                left.push(*lock);
+                left.push(*vertex);
                 path.pop();
             }
         }
@@ -64,6 +68,8 @@ fn visit(
 
 #[cfg(test)]
 mod tests {
+    use reweave_trace::LockId;
+
     use super::*;
 
     #[test]

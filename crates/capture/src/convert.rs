@@ -231,6 +231,7 @@ impl<'p> Recording<'p> {
         let copies = |pair| known.get(&pair).is_some_and(|&copies| copies);
         sieve.run(path, &copies, |passed| rewriter.event(passed))?;
         rewriter.finish_steps().map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        rewriter.writer.stable_sites(rewriter.namer.builder.names())?;
         let found = rewriter.depend.take().map(Depending::end);
         if let Some(found) = &found {
             rewriter.writer.dependences(rewriter.namer.builder.names(), &found.table)?;

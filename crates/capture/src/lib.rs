@@ -15,6 +15,7 @@ mod borders;
 mod calls;
 mod coder;
 mod convert;
+mod debug;
 mod depend;
 mod drain;
 mod identity;

@@ -1,5 +1,6 @@
 //! The files that were mapped into the program, and what their debug information says.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,11 +8,13 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use addr2line::Loader;
+use gimli::ReaderOffset;
 use hashbrown::HashMap;
 use object::{Object, ObjectKind, ObjectSegment, ObjectSymbol, SymbolKind};
 use rustix::fs::OFlags;
 
 use crate::binary::Binary;
+use crate::debug::Debug;
 use crate::place::{Frame, Place, demangled, short, variable_name};
 use crate::raw::Pair;
 use crate::seen::Functions;
@@ -41,6 +44,8 @@ struct Module {
     /// What to take off an address to find it in the file.
     bias: u64,
     loader: Option<Loader>,
+    /// What else its debug information says, once that was asked for.
+    debug: OnceCell<Option<Debug>>,
     /// What the table of its program knows, where it has one.
     binary: Option<Binary>,
     /// Whether it is a program or library, rather than data that was mapped.
@@ -142,10 +147,10 @@ impl Modules {
         let frames = found.frames().into_iter().map(|frame| {
             let line = (!frame.file.is_empty() && frame.line > 0)
                 .then(|| format!("{}:{}", self.file(&frame.file), frame.line));
-            Frame { function: Some(demangled(frame.function)), line }
+            Frame { function: Some(demangled(frame.function)), line, declared: frame.declared }
         });
         let mut place = Place { frames: frames.collect() };
-        if let Some(Frame { function: Some(function), line: None }) = place.frames.first_mut() {
+        if let Some(Frame { function: Some(function), line: None, .. }) = place.frames.first_mut() {
             *function = format!("{function} [{}]", module.name());
         }
         place
@@ -166,7 +171,9 @@ impl Modules {
                 let function = frame.function.and_then(|name| name.demangle().ok().map(|name| short(&name)));
                 let line =
                     frame.location.and_then(|at| Some(format!("{}:{}", self.file(at.file?), at.line?)));
-                place.frames.push(Frame { function, line });
+                let declared =
+                    frame.dw_die_offset.and_then(|die| module.debug()?.declared(address, die.0.into_u64()));
+                place.frames.push(Frame { function, line, declared: declared.unwrap_or(0) });
             }
         }
         if place.frames.first().is_none_or(|frame| frame.line.is_none()) {
@@ -176,7 +183,7 @@ impl Modules {
                 Some(symbol) => format!("{} [{file}]", demangled(symbol)),
                 None => format!("{file}+{address:#x}"),
             };
-            place.frames = vec![Frame { function: Some(function), line: None }];
+            place.frames = vec![Frame { function: Some(function), line: None, declared: 0 }];
         }
         place
     }
@@ -331,12 +338,17 @@ impl Module {
         self.path.file_name().unwrap_or_default().to_string_lossy()
     }
 
+    fn debug(&self) -> Option<&Debug> {
+        self.debug.get_or_init(|| Debug::of(&read_binary(&self.path).ok()?)).as_ref()
+    }
+
     fn open(path: &Path, base: u64) -> Module {
         let mut module = Module {
             path: path.to_owned(),
             base,
             bias: base,
             loader: None,
+            debug: OnceCell::new(),
             binary: None,
             is_binary: false,
             tells: true,

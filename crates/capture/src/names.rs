@@ -86,8 +86,12 @@ impl Namer {
         if let Some(&id) = self.sites.get(&code) {
             return Ok(id);
         }
-        let text = if code == 0 { "?".to_owned() } else { self.modules.place(code).text(code) };
+        let place = if code == 0 { None } else { Some(self.modules.place(code)) };
+        let text = place.as_ref().map_or_else(|| "?".to_owned(), |place| place.text(code));
         let id = self.builder.site(&clean(&text))?.0;
+        if let Some(stable) = place.and_then(|place| place.stable()) {
+            self.builder.stable_site(SiteId(id), &clean(&stable))?;
+        }
         self.sites.insert(code, id);
         Ok(id)
     }

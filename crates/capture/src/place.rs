@@ -11,6 +11,8 @@ pub(crate) struct Place {
 pub(crate) struct Frame {
     pub(crate) function: Option<String>,
     pub(crate) line: Option<String>,
+    /// The line that the function begins with; 0 where that is not known.
+    pub(crate) declared: u32,
 }
 
 impl Frame {
@@ -71,7 +73,7 @@ impl Place {
         let Some(first) = self.own().first() else { return format!("{code:#x}") };
         let mut text = first.function.clone().unwrap_or_default();
         for frame in self.own().iter().skip(1).take(MAX_INLINED) {
-            if let Frame { function: Some(function), line: Some(line) } = frame {
+            if let Frame { function: Some(function), line: Some(line), .. } = frame {
                 text = format!("{text} (in {function} {line})");
             }
         }
@@ -80,6 +82,20 @@ impl Place {
             Some(line) => format!("{text} {line}"),
             None => text,
         }
+    }
+
+    /// The function, the name of its file and how far from its first line this is: what does not change with what else
+    /// is in the file, with what the function is inlined into, or with where it was built.
+    pub(crate) fn stable(&self) -> Option<String> {
+        let Frame { function: Some(function), line: Some(line), declared: declared @ 1.. } =
+            self.own().first()?
+        else {
+            return None;
+        };
+        let (path, line) = line.rsplit_once(':')?;
+        let offset = line.parse::<i64>().ok()? - i64::from(*declared);
+        let file = path.rsplit('/').next().unwrap_or(path);
+        Some(format!("{function} {file}{offset:+}"))
     }
 
     /// A call and what it was inlined into, from the inside out, each as `function file:line`; nothing for calls that the
@@ -106,7 +122,7 @@ impl Place {
             !frame.is_library() && frame.line.as_ref().is_some_and(|line| !line.starts_with("/usr/"))
         };
         match self.frames.iter().find(own).or(self.frames.first()) {
-            Some(Frame { function: Some(function), line: Some(line) }) => {
+            Some(Frame { function: Some(function), line: Some(line), .. }) => {
                 format!(" from {function} at {line}")
             }
             Some(Frame { function: Some(known), .. } | Frame { line: Some(known), .. }) => {
@@ -169,6 +185,28 @@ mod tests {
             ("run()::{lambda()#1}::operator()() const", "run()::{lambda()#1}::operator()() const"),
         ] {
             assert_eq!(short(long), expected);
+        }
+    }
+
+    #[test]
+    fn a_stable_name_is_of_the_innermost_function_and_the_line_within_it() {
+        let frame = |function: &str, line: &str, declared| Frame {
+            function: Some(function.to_owned()),
+            line: Some(line.to_owned()).filter(|line| !line.is_empty()),
+            declared,
+        };
+        let (push, main) = (frame("push", "/a b/q.c:12", 9), frame("main", "/a b/main.c:40", 30));
+        let library = frame("core::ptr::read", "/rustc/0123/library/core/src/ptr/mod.rs:7", 5);
+        for (frames, stable) in [
+            (vec![push.clone()], Some("push q.c+3")),
+            (vec![push.clone(), main.clone()], Some("push q.c+3")),
+            (vec![library, main], Some("main main.c+10")),
+            (vec![frame("push", "q.c:8", 9)], Some("push q.c-1")),
+            (vec![frame("push", "q.c:8", 0)], None),
+            (vec![frame("push [libq.so]", "", 9)], None),
+            (vec![], None),
+        ] {
+            assert_eq!(Place { frames }.stable().as_deref(), stable);
         }
     }
 

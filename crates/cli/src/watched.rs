@@ -74,6 +74,10 @@ impl TraceWriter for Watched {
         self.writer.dependences(names, table)
     }
 
+    fn stable_sites(&mut self, names: &Names) -> Result<(), Error> {
+        self.writer.stable_sites(names)
+    }
+
     fn ending(&mut self, ending: &Ending) -> Result<(), Error> {
         self.writer.ending(ending)
     }

@@ -7,8 +7,8 @@ use std::str::FromStr;
 use reweave_trace::{EventId, SiteId, Trace};
 use reweave_witness::CheckedWitness;
 
-use crate::ModelCount;
 use crate::groups::named_by;
+use crate::{ModelCount, identity};
 
 /// A kind of bug.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -170,7 +170,8 @@ impl Finding {
         &self.sites
     }
 
-    /// What identifies the bug over runs: its kind, pattern and sites, in hexadecimal.
+    /// What identifies the bug over runs, builds and edits elsewhere: its kind, pattern, sites and, where the recorder knew them,
+    /// variables, in hexadecimal.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
@@ -299,9 +300,9 @@ pub struct Prediction {
     pub partial: bool,
 }
 
-/// A hash of the kind, pattern and sites that is the same in every run and version.
+/// A hash of the kind, the pattern and the identities of the events that is the same in every run and version.
 pub(crate) fn fingerprint(trace: &Trace, kind: Kind, pattern: Pattern, events: &[EventId]) -> String {
-    let mut sites: Vec<String> = named_by(kind, events).map(|event| site_text(trace, event)).collect();
+    let mut sites: Vec<String> = named_by(kind, events).map(|event| identity::text(trace, event)).collect();
     // Which side of a race or cycle was observed first says nothing about the bug.
     if matches!(kind, Kind::Race | Kind::Deadlock) {
         sites.sort_unstable();
@@ -318,14 +319,4 @@ pub(crate) fn fingerprint(trace: &Trace, kind: Kind, pattern: Pattern, events: &
     mixed = (mixed ^ (mixed >> 33)).wrapping_mul(0xff51afd7ed558ccd);
     mixed = (mixed ^ (mixed >> 33)).wrapping_mul(0xc4ceb9fe1a85ec53);
     format!("{:016x}", mixed ^ (mixed >> 33))
-}
-
-/// The text of an event's site, or of its operation where the site has none.
-fn site_text(trace: &Trace, event: EventId) -> String {
-    let site = trace.site_name(trace.site(event));
-    if !site.is_empty() {
-        return site.to_owned();
-    }
-    let op = trace.op(event);
-    format!("{:?} {}", op.kind(), trace.target_name(op).unwrap_or_default())
 }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hashbrown::{HashMap, HashSet};
-use reweave_trace::{EventId, SiteId, Trace};
+use reweave_trace::{EventId, Trace};
 use reweave_witness::Claim;
 
+use crate::identity::{Key, Keys};
 use crate::{Kind, Pattern};
 
 /// A question whose yes is a finding.
@@ -58,7 +59,7 @@ impl Candidate {
     }
 }
 
-/// Candidates with the same kind, pattern and sites: one finding, unless every one is asked for.
+/// Candidates with the same kind, pattern and events by their identity: one finding, unless every one is asked for.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) kind: Kind,
@@ -79,12 +80,13 @@ pub(crate) struct Groups<'t> {
     trace: &'t Trace,
     /// How many candidates a group keeps; none is all.
     limit: Option<usize>,
-    places: HashMap<(Kind, Pattern, Vec<SiteKey>), usize>,
+    places: HashMap<(Kind, Pattern, Vec<Key>), usize>,
+    keys: Keys,
     pub(crate) list: Vec<Group>,
     /// How many possible candidates were passed over without a look.
     pub(crate) unexamined: u64,
     /// What was not looked at because it is not likely to be a bug: its pattern and sites.
-    refused: HashSet<(Pattern, Vec<SiteKey>)>,
+    refused: HashSet<(Pattern, Vec<Key>)>,
     stop: Arc<AtomicBool>,
 }
 
@@ -94,6 +96,7 @@ impl<'t> Groups<'t> {
             trace,
             limit,
             places: HashMap::new(),
+            keys: Keys::default(),
             list: Vec::new(),
             unexamined: 0,
             refused: HashSet::new(),
@@ -118,13 +121,13 @@ impl<'t> Groups<'t> {
 
     /// Counts an atomicity violation that is not looked at, by the two accesses that would name it.
     pub(crate) fn refuse(&mut self, pattern: Pattern, named: [EventId; 2]) {
-        let sites = named.map(|event| site_key(self.trace, event));
+        let sites = named.map(|event| self.keys.of(self.trace, event));
         self.refused.insert((pattern, sites.to_vec()));
     }
 
     /// How many atomicity violations were not looked at, by pattern and sites, that have no candidate either.
     pub(crate) fn refused(&self) -> u64 {
-        let is_place = |(pattern, sites): &(Pattern, Vec<SiteKey>)| {
+        let is_place = |(pattern, sites): &(Pattern, Vec<Key>)| {
             self.places.contains_key(&(Kind::Atomicity, *pattern, sites.clone()))
         };
         self.refused.iter().filter(|key| !is_place(key)).count() as u64
@@ -133,7 +136,7 @@ impl<'t> Groups<'t> {
     /// Adds a candidate to its group, and says which that is.
     pub(crate) fn add(&mut self, kind: Kind, pattern: Pattern, candidate: Candidate) -> usize {
         let named = named_by(kind, &candidate.events);
-        let mut sites: Vec<SiteKey> = named.map(|event| site_key(self.trace, event)).collect();
+        let mut sites: Vec<Key> = named.map(|event| self.keys.of(self.trace, event)).collect();
         if matches!(kind, Kind::Race | Kind::Deadlock) {
             sites.sort_unstable();
         }
@@ -200,13 +203,4 @@ pub(crate) fn named_by(kind: Kind, events: &[EventId]) -> impl Iterator<Item = E
     let last = events.len().saturating_sub(1);
     let named = move |place: usize| kind != Kind::Atomicity || place == 0 || place == last;
     events.iter().copied().enumerate().filter(move |(place, _)| named(*place)).map(|(_, event)| event)
-}
-
-/// A site, or where it has no text the operation and its target.
-type SiteKey = (SiteId, Option<(u8, u32)>);
-
-fn site_key(trace: &Trace, event: EventId) -> SiteKey {
-    let (site, op) = (trace.site(event), trace.op(event));
-    let unnamed = trace.site_name(site).is_empty();
-    (site, unnamed.then(|| (op.kind() as u8, op.target())))
 }

@@ -33,6 +33,7 @@ mod fold;
 mod groups;
 mod histories;
 mod horizon;
+mod identity;
 mod ladder;
 mod locksets;
 mod news;

@@ -47,6 +47,9 @@ pub fn write_trace(trace: &Trace, writer: &mut dyn TraceWriter) -> Result<(), Er
     if let Some(table) = trace.dependences() {
         writer.dependences(trace.names(), table)?;
     }
+    if !trace.names().stable.is_empty() {
+        writer.stable_sites(trace.names())?;
+    }
     if let Some(ending) = trace.ending() {
         writer.ending(ending)?;
     }
@@ -129,6 +132,10 @@ impl TraceWriter for FileWriter {
 
     fn dependences(&mut self, names: &Names, table: &Dependences) -> Result<(), Error> {
         self.writer.dependences(names, table).map_err(|error| error.in_file(&self.path))
+    }
+
+    fn stable_sites(&mut self, names: &Names) -> Result<(), Error> {
+        self.writer.stable_sites(names).map_err(|error| error.in_file(&self.path))
     }
 
     fn ending(&mut self, ending: &Ending) -> Result<(), Error> {

@@ -42,6 +42,11 @@ pub trait TraceWriter {
     /// Writes the table of dependences of a trace, all of whose events were written.
     fn dependences(&mut self, names: &Names, table: &Dependences) -> Result<(), Error>;
 
+    /// Writes the stable names of sites, once all events were written. Formats that have no place for that pass over it.
+    fn stable_sites(&mut self, _names: &Names) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// How the run failed by itself; told at any time before the end. Formats that have no place for that pass over it.
     fn ending(&mut self, _ending: &Ending) -> Result<(), Error> {
         Ok(())

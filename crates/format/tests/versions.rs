@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use reweave_format::{Format, LoadOptions, load, load_bytes, save_bytes};
 use reweave_trace::{Kind, Trace};
 
-/// Every stored file of version 2: one of each operation with values, a table of dependences and an ending; a recording.
-const STORED: [&str; 2] = ["version-2", "version-2-recorded"];
+/// Every stored file of version 2: one of each operation with values, a table of dependences and an ending; a recording. And of
+/// version 3: a recording with stable names of sites.
+const STORED: [&str; 3] = ["version-2", "version-2-recorded", "version-3-recorded"];
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
@@ -71,5 +72,5 @@ fn versions_that_are_not_known_are_refused_with_those_that_are() {
     bytes[12..16].copy_from_slice(&sum.to_le_bytes());
     let error = load_bytes("new.rw", &bytes, &LoadOptions::default()).expect_err("it is refused");
     let message = error.to_string();
-    assert!(message.contains("version 99") && message.contains("reads 1 to 2"), "{message}");
+    assert!(message.contains("version 99") && message.contains("reads 1 to 3"), "{message}");
 }

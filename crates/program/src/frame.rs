@@ -14,6 +14,8 @@ pub struct Frame<'t> {
     pub line: u32,
     /// The column; 0 where it is not known.
     pub column: u32,
+    /// The line that the function begins with; 0 where it is not known.
+    pub declared: u32,
 }
 
 impl Table {
@@ -28,6 +30,7 @@ impl Table {
                 file: self.path(location.file),
                 line: location.line,
                 column: location.column,
+                declared: scope.map_or(0, |scope| scope.line),
             });
             // What a place is inlined into comes before it: this ends.
             next = self.locations.get(location.inlined_at as usize);

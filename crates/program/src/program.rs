@@ -84,6 +84,7 @@ impl<'p> Found<'p> {
                 file: scope.map_or(String::new(), |scope| self.table.path(scope.file)),
                 line: scope.map_or(0, |scope| scope.line),
                 column: 0,
+                declared: scope.map_or(0, |scope| scope.line),
             }];
         }
         // What the compiler added itself has line 0: that of the function is better than none.

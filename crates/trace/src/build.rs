@@ -132,6 +132,14 @@ impl Builder {
         self.names.sites.intern(text).map(SiteId)
     }
 
+    /// Gives a site its stable name, unless it has one.
+    pub fn stable_site(&mut self, site: SiteId, name: &str) -> Result<(), Error> {
+        if site.index() >= self.names.sites.len() {
+            return Err(Error::UnknownName);
+        }
+        self.names.stable.set(site, name)
+    }
+
     /// The context that the call at `site` leads to from `parent`.
     pub fn context(&mut self, parent: ContextId, site: SiteId) -> Result<ContextId, Error> {
         if site.index() >= self.names.sites.len() {
@@ -354,6 +362,9 @@ impl Builder {
         }
         self.claim(block.capabilities);
         self.names.sites.absorb(&block.names.sites, &mut ids.sites)?;
+        for (site, name) in block.names.stable.iter() {
+            self.names.stable.set(SiteId(ids.sites[site.index()]), name)?;
+        }
         for space in Space::ALL {
             let names = block.names.space(space);
             self.names.space_mut(space).absorb(names, &mut ids.spaces[space as usize])?;

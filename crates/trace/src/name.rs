@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::DefaultHashBuilder;
 
-use crate::{Contexts, Error, Space};
+use crate::{Contexts, Error, Space, StableSites};
 
 use entry::{Entry, Spelled};
 use halves::{Half, Halves};
@@ -309,6 +309,8 @@ pub struct Names {
     pub sites: Table,
     /// The calling contexts, where they are known.
     pub contexts: Contexts,
+    /// What sites are called whatever else their files hold, where that is known.
+    pub stable: StableSites,
     /// The specifications that calls follow besides those that are built in, as text.
     pub(crate) specifications: String,
 }

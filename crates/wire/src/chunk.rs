@@ -9,9 +9,9 @@ use crate::{Crc, Damaged, SPACES, crc};
 pub const MAGIC: [u8; 8] = *b"\x89RWV\r\n\x1a\n";
 
 /// The version that this crate writes.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 
-/// The oldest version that is read: version 2 has three operations more.
+/// The oldest version that is read: version 2 has three operations more, version 3 stable names of sites.
 pub const OLDEST_VERSION: u8 = 1;
 
 /// The length of the file's header.
@@ -102,6 +102,8 @@ pub enum ChunkKind {
     Dependences = b'D',
     /// How the run failed by itself.
     Ending = b'E',
+    /// Stable names of sites.
+    Sites = b'S',
     /// Totals and index.
     Footer = b'F',
 }
@@ -114,6 +116,7 @@ impl ChunkKind {
             b'C' => Some(ChunkKind::Contexts),
             b'D' => Some(ChunkKind::Dependences),
             b'E' => Some(ChunkKind::Ending),
+            b'S' => Some(ChunkKind::Sites),
             b'F' => Some(ChunkKind::Footer),
             _ => None,
         }
@@ -150,7 +153,7 @@ pub struct Chunk {
     pub codec: u8,
     /// How many bytes follow the head.
     pub payload: u32,
-    /// A block's number of events; of contexts, the number of changes; of dependences, the number of entries; a footer's
+    /// A block's number of events; of contexts, the number of changes; of dependences and sites, the number of entries; a footer's
     /// number of blocks.
     pub events: u32,
     /// A block's number of names; of contexts, the number of calls.

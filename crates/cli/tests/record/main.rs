@@ -14,6 +14,7 @@ mod primitives;
 mod reuse;
 mod safe;
 mod spins;
+mod stable;
 mod stacks;
 mod stand_ins;
 mod time;

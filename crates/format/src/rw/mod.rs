@@ -14,6 +14,7 @@ mod names;
 mod places;
 mod read;
 mod scan;
+mod sites;
 mod sizes;
 mod values;
 mod write;

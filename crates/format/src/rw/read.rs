@@ -270,6 +270,10 @@ impl<'b> Whole<'b> {
             dependences::read(part, payload, self.ids.table(Space::Thread), &mut self.builder)
                 .map_err(|damage| damaged(part, damage))?;
         }
+        for part in &scan.sites {
+            let sites = self.ids.table(Space::Site);
+            super::sites::read(part, self.bytes, sites, &mut self.builder)?;
+        }
         if let Some(ending) = &scan.ending {
             super::ending::read(ending, self.bytes, &mut self.builder)?;
         }

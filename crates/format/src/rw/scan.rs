@@ -55,6 +55,8 @@ pub(super) struct Scan {
     pub(super) contexts: Vec<Located>,
     /// The parts of the table of dependences, in order.
     pub(super) dependences: Vec<Located>,
+    /// The parts of the stable names of sites, in order.
+    pub(super) sites: Vec<Located>,
     /// How the run failed by itself.
     pub(super) ending: Option<Located>,
     pub(super) events: u64,
@@ -84,6 +86,7 @@ pub(super) fn scan(bytes: &[u8]) -> Result<Scan, Malformed> {
             ChunkKind::Block => scan.block(Located { at, head })?,
             ChunkKind::Contexts => scan.contexts(Located { at, head })?,
             ChunkKind::Dependences => scan.dependences(Located { at, head })?,
+            ChunkKind::Sites => scan.sites(Located { at, head })?,
             ChunkKind::Ending => scan.ending(Located { at, head })?,
             ChunkKind::Footer => {
                 scan.footer(at, &head, payload, header)?;
@@ -126,9 +129,11 @@ pub(super) fn head(rest: &[u8]) -> Result<Option<Chunk>, String> {
     let head = Chunk::decode(bytes).map_err(|damage| format!("the file is damaged here: {}", damage.0))?;
     let known = match head.kind {
         ChunkKind::Block => Codec::from_code(head.codec).is_some(),
-        ChunkKind::Contexts | ChunkKind::Dependences | ChunkKind::Ending | ChunkKind::Footer => {
-            head.codec == 0
-        }
+        ChunkKind::Contexts
+        | ChunkKind::Dependences
+        | ChunkKind::Sites
+        | ChunkKind::Ending
+        | ChunkKind::Footer => head.codec == 0,
     };
     if !known {
         return Err(format!("a block is stored with codec {}, which this program cannot read", head.codec));
@@ -142,6 +147,7 @@ impl Scan {
             blocks: Vec::new(),
             contexts: Vec::new(),
             dependences: Vec::new(),
+            sites: Vec::new(),
             ending: None,
             events: 0,
             claims: header.claims.without(header.tentative),
@@ -178,10 +184,20 @@ impl Scan {
 
     pub(super) fn dependences(&mut self, part: Located) -> Result<(), Malformed> {
         part.check_size()?;
-        if part.head.first_event != self.events || self.without_block() || self.ending.is_some() {
+        let late = !self.sites.is_empty() || self.ending.is_some();
+        if part.head.first_event != self.events || self.without_block() || late {
             return Err(malformed(part.at, "the table of dependences does not stand after the last block"));
         }
         self.dependences.push(part);
+        Ok(())
+    }
+
+    pub(super) fn sites(&mut self, part: Located) -> Result<(), Malformed> {
+        part.check_size()?;
+        if part.head.first_event != self.events || self.without_block() || self.ending.is_some() {
+            return Err(malformed(part.at, "the stable names of sites do not stand after the last block"));
+        }
+        self.sites.push(part);
         Ok(())
     }
 
@@ -194,8 +210,11 @@ impl Scan {
         Ok(())
     }
 
-    /// Refuses a block after the table of dependences, which is of the whole trace, or after the end of the run.
+    /// Refuses a block after the table of dependences, which is of the whole trace, or after what follows that.
     fn before_dependences(&self, at: usize) -> Result<(), Malformed> {
+        if !self.sites.is_empty() {
+            return Err(malformed(at, "a block follows the stable names of sites"));
+        }
         match (self.dependences.is_empty(), self.ending) {
             (true, None) => Ok(()),
             (false, None) => Err(malformed(at, "a block follows the table of dependences")),

@@ -9,7 +9,7 @@ use crate::error::Malformed;
 const STREAMS: [&str; LANES] =
     ["names", "threads", "control", "hits", "operations", "sites", "targets", "values"];
 
-/// Of a file that was read: the bytes of each stream in all blocks, of calling contexts, and of the frame around them, by what they are called; all
+/// Of a file that was read: the bytes of each stream in all blocks, of calling contexts, dependences and stable names, and of the frame around them, by what they are called; all
 /// together they are the file.
 pub(crate) fn sizes(bytes: &[u8]) -> Result<Vec<(&'static str, u64)>, Malformed> {
     let scan = scan::scan(bytes)?;
@@ -25,11 +25,17 @@ pub(crate) fn sizes(bytes: &[u8]) -> Result<Vec<(&'static str, u64)>, Malformed>
     let contexts = scan.contexts.iter().map(|chunk| (CHUNK_BYTES + chunk.head.payload as usize) as u64).sum();
     let parts = scan.dependences.iter().map(|chunk| (CHUNK_BYTES + chunk.head.payload as usize) as u64);
     let dependences: u64 = parts.sum();
-    let frame = bytes.len() as u64 - streams.iter().sum::<u64>() - contexts - dependences;
-    let rest = [("contexts", contexts), ("dependences", dependences), ("frame", frame)];
+    let parts = scan.sites.iter().map(|chunk| (CHUNK_BYTES + chunk.head.payload as usize) as u64);
+    let names: u64 = parts.sum();
+    let frame = bytes.len() as u64 - streams.iter().sum::<u64>() - contexts - dependences - names;
+    let rest =
+        [("contexts", contexts), ("dependences", dependences), ("stable names", names), ("frame", frame)];
     Ok(STREAMS
         .into_iter()
         .zip(streams)
-        .chain(rest.into_iter().filter(|&(name, bytes)| bytes > 0 || name != "dependences"))
+        .chain(
+            rest.into_iter()
+                .filter(|&(name, bytes)| bytes > 0 || !matches!(name, "dependences" | "stable names")),
+        )
         .collect())
 }

@@ -47,7 +47,9 @@ pub(crate) struct Writer<W: Write> {
     block: Vec<u8>,
     /// The table of dependences, which goes before the footer.
     dependences: Vec<u8>,
-    /// How the run ended, which goes after that.
+    /// The stable names of sites, which go after that.
+    sites: Vec<u8>,
+    /// How the run ended, which goes last.
     ending: Option<String>,
     part: bulk::Part,
     written: u64,
@@ -72,6 +74,7 @@ impl<W: Write> Writer<W> {
             index: Vec::new(),
             block: header.encode().to_vec(),
             dependences: Vec::new(),
+            sites: Vec::new(),
             ending: None,
             part: bulk::Part::default(),
             written: 0,
@@ -353,6 +356,13 @@ impl<W: Write> TraceWriter for Writer<W> {
         Ok(())
     }
 
+    fn stable_sites(&mut self, names: &Names) -> Result<(), Error> {
+        let sites = &self.ids[reweave_wire::Space::Site as usize];
+        let events = self.encoder.total_events();
+        super::sites::write(events, names, |site| sites.get(site), &mut self.sites);
+        Ok(())
+    }
+
     fn ending(&mut self, ending: &Ending) -> Result<(), Error> {
         self.ending = Some(ending.to_text());
         Ok(())
@@ -369,6 +379,7 @@ impl<W: Write> TraceWriter for Writer<W> {
             self.flush()?;
         }
         self.block.append(&mut self.dependences);
+        self.block.append(&mut self.sites);
         if let Some(text) = self.ending.take() {
             super::ending::write(&text, self.encoder.total_events(), &mut self.block);
         }

@@ -148,6 +148,16 @@ fn dependence(
     Ok(Some((who, reads)))
 }
 
+/// `push /home/me/queue.c:17|push queue.c+4`.
+fn stable_site(text: &str, builder: &mut Builder) -> Result<Line, LineError> {
+    let Some((site, name)) = text.split_once('|').filter(|(_, name)| !name.is_empty()) else {
+        return Err(LineError::new(format!("expected `#! stable SITE|NAME`, found {}", excerpt(text))));
+    };
+    let site = builder.site(site)?;
+    builder.stable_site(site, name)?;
+    Ok(Line::Nothing)
+}
+
 /// `s: set`.
 fn object_type(text: &str, builder: &mut Builder) -> Result<Line, LineError> {
     let Some((object, of)) = text.rsplit_once(':').map(|(object, of)| (trim(object), trim(of))) else {
@@ -167,6 +177,9 @@ fn no_event(line: &str, builder: &mut Builder) -> Result<Line, LineError> {
         let directive = directive.trim_ascii();
         if let Some(object) = directive.strip_prefix("object ") {
             return object_type(object, builder);
+        }
+        if let Some(stable) = directive.strip_prefix("stable ") {
+            return stable_site(stable, builder);
         }
         if let Some(ended) = directive.strip_prefix("ended ") {
             builder.ending().take(ended).map_err(LineError::new)?;

@@ -241,3 +241,14 @@ fn names_that_text_cannot_hold_are_refused() {
         assert!(error.to_string().contains("std cannot hold event 0: "), "{error}");
     }
 }
+
+#[test]
+fn stable_names_of_sites_survive() {
+    let events = "T|w(x)|f (in g, /a b/c.c:9) /a b/c.c:3\nU|r(x)|other\n";
+    let names = "#! stable f (in g, /a b/c.c:9) /a b/c.c:3|f c.c+2\n";
+    let text = format!("{events}{names}");
+    check(&text, &text);
+    check(&format!("{names}{events}"), &text);
+    check("#! stable other\n", "t:1: expected `#! stable SITE|NAME`, found `other`");
+    check("#! stable other|\n", "t:1: expected `#! stable SITE|NAME`, found `other|`");
+}

@@ -140,6 +140,17 @@ impl<W: Write> TraceWriter for Writer<W> {
         Ok(())
     }
 
+    fn stable_sites(&mut self, names: &Names) -> Result<(), Error> {
+        self.header()?;
+        for (site, stable) in names.stable.iter() {
+            let text = names.sites.get(site.0);
+            let unfit = |message: String| unrepresentable(self.events, message);
+            check_text("site", text).and_then(|()| check_text("stable name", stable)).map_err(unfit)?;
+            writeln!(self.out, "#! stable {text}|{stable}").map_err(Error::io)?;
+        }
+        Ok(())
+    }
+
     fn ending(&mut self, ending: &Ending) -> Result<(), Error> {
         self.header()?;
         let mut lines = ending.to_text();

@@ -134,6 +134,12 @@ impl Parts {
                 block.check(&payload)?;
                 Ok(Read::Passed)
             }
+            // Nor at what findings are named by.
+            ChunkKind::Sites => {
+                self.scan.sites(block)?;
+                block.check(&payload)?;
+                Ok(Read::Passed)
+            }
             // Nor at how the run ended.
             ChunkKind::Ending => {
                 self.scan.ending(block)?;

@@ -399,3 +399,55 @@ fn a_stored_file_with_related_entries_and_groups_of_names_is_still_read() {
     // It is what it is made for: far shorter than plain columns and names.
     assert!(STRAIGHT.len() < 2 * trace.len(), "{}", STRAIGHT.len());
 }
+
+/// A trace each of whose sites but the first has a stable name.
+fn with_stable_names(sites: u64) -> Trace {
+    let mut builder = Builder::new();
+    let (thread, x) = (builder.thread("T").unwrap(), builder.variable("x").unwrap());
+    for i in 0..sites {
+        let site = builder.site(&format!("f a.c:{i}")).unwrap();
+        if i > 0 {
+            builder.stable_site(site, &format!("f a.c+{}", i / 2)).unwrap();
+        }
+        builder.push(Event { thread, op: Op::Write(x), site }, EventValues::NONE).unwrap();
+    }
+    builder.finish().unwrap()
+}
+
+#[test]
+fn stable_names_of_sites_survive_in_one_part_or_more() {
+    for sites in [1, 2, 9, MAX_EVENTS as u64 + 7] {
+        let trace = with_stable_names(sites);
+        let bytes = crate::save_bytes(&trace, crate::Format::Rw).unwrap();
+        let parts = scan::scan(&bytes).unwrap().sites;
+        assert_eq!(parts.len() as u64, (sites - 1).div_ceil(MAX_EVENTS as u64));
+        let stored = finish(read(&bytes, 1).unwrap());
+        assert!(stored.names().stable.iter().eq(trace.names().stable.iter()));
+        let sizes = sizes(&bytes).unwrap();
+        assert_eq!(sizes.iter().map(|(_, bytes)| bytes).sum::<u64>(), bytes.len() as u64);
+        assert_eq!(sizes.iter().any(|(name, _)| *name == "stable names"), sites > 1);
+    }
+}
+
+#[test]
+fn stable_names_that_make_no_sense_are_refused() {
+    let bytes = crate::save_bytes(&with_stable_names(3), crate::Format::Rw).unwrap();
+    let part = scan::scan(&bytes).unwrap().sites[0];
+    let start = part.at + reweave_wire::CHUNK_BYTES;
+    let end = start + part.head.payload as usize;
+    let text = String::from_utf8(bytes[start..end].to_vec()).unwrap();
+    assert_eq!(text, "1 f a.c+0\n2 f a.c+1\n");
+    for (wrong, what) in [
+        ("1 f a.c+0\n9 f a.c+1\n", "never defined"),
+        ("1 f a.c+0\nx f a.c+1\n", "a site has no number"),
+        ("1 f a.c+0\n2_f_a.c+1\n", "a site has none"),
+        ("1 f a.c+0 2 f a.c+1\n", "their number is wrong"),
+    ] {
+        let mut other = bytes.clone();
+        other[start..end].copy_from_slice(wrong.as_bytes());
+        let head = reweave_wire::Chunk { payload_crc: reweave_wire::crc(wrong.as_bytes()), ..part.head };
+        other[part.at..start].copy_from_slice(&head.encode());
+        let message = read(&other, 1).unwrap_err().message;
+        assert!(message.contains(what), "{wrong:?}: {message}");
+    }
+}

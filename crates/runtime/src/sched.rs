@@ -9,6 +9,7 @@ pub(crate) mod clock;
 pub(crate) mod confirm;
 pub(crate) mod forced;
 pub(crate) mod free;
+pub(crate) mod held;
 pub(crate) mod plan;
 pub(crate) mod policy;
 pub(crate) mod spin;

@@ -11,6 +11,7 @@ use reweave_wire::Op;
 
 use crate::map::{Array, Map};
 use crate::record::note;
+use crate::sched::held::Hold;
 use crate::sched::plan::{Do, Item, Plan};
 use crate::sched::steer::{sleeps, waits_for_lock};
 use crate::sched::thread::MAX_THREADS;
@@ -43,15 +44,6 @@ pub(crate) enum Why {
     Elsewhere,
     /// It was told a time that is over by now.
     ClockBack,
-}
-
-/// A lock that is held.
-#[derive(Clone, Copy)]
-pub(crate) struct Hold {
-    /// The thread, plus one.
-    pub(crate) thread: u32,
-    pub(crate) at: usize,
-    pub(crate) code: usize,
 }
 
 /// The state of a forced schedule.
@@ -219,30 +211,6 @@ impl Forced {
             self.index_of(item.thread) == Some(index) && item.site == site && item.occurrence == count;
         if is_it && item.own != 0 && item.own != own {
             self.give_up(if own < item.own { Why::Early } else { Why::Late }, index, code);
-        }
-    }
-
-    /// A lock was taken or given back.
-    pub(crate) fn lock(&mut self, index: usize, op: Op, at: usize, code: usize) {
-        let mine = index as u32 + 1;
-        match op {
-            Op::Acquire | Op::TryAcquire | Op::SharedAcquire => {
-                if let Some(room) = self.holds.as_mut().get_mut(self.hold_count) {
-                    *room = Hold { thread: mine, at, code };
-                    self.hold_count += 1;
-                }
-            }
-            Op::Release | Op::SharedRelease => {
-                let count = self.hold_count;
-                let holds = self.holds.as_mut();
-                if let Some(place) =
-                    holds.iter().take(count).rposition(|hold| hold.thread == mine && hold.at == at)
-                {
-                    holds.copy_within(place + 1..count, place);
-                    self.hold_count -= 1;
-                }
-            }
-            _ => {}
         }
     }
 

@@ -80,11 +80,8 @@ fn planned(forced: &Forced, index: usize) -> usize {
     forced.planned.as_ref().get(index).map_or(0, |&planned| planned as usize)
 }
 
-/// The number of threads that are told of.
-const MOST: usize = 64;
-
 fn threads(forced: &Forced) {
-    for index in 0..MOST {
+    for index in 0..forced.threads {
         let this = thread(index);
         let doing: &[u8] = match this.state.load(Relaxed) {
             state::READY => b"ready",

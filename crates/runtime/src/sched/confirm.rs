@@ -1,6 +1,5 @@
 //! Whether what a finding is about has happened: all that a replay confirms is decided here.
 
-use crate::map::Array;
 use crate::record::note;
 use crate::sched::forced::Forced;
 use crate::sched::plan::{Claimed, Do, Item};
@@ -70,22 +69,14 @@ impl Forced {
     pub(crate) fn holds_true(&self) -> bool {
         let claims = self.plan.claims.as_ref();
         let get = |number: u32| claims.get(number as usize);
-        let pairs = |list: &Array<(u32, u32)>, count| {
-            let mut pairs = [(0, 0); 8];
-            let length = list.as_ref().len().min(count).min(8);
-            for (room, pair) in pairs.iter_mut().zip(list.as_ref()).take(length) {
-                *room = *pair;
-            }
-            (pairs, length)
-        };
-        let (same, same_count) = pairs(&self.plan.same, self.plan.counts.same);
-        let (ordered, ordered_count) = pairs(&self.plan.ordered, self.plan.counts.ordered);
-        let in_order = ordered.iter().take(ordered_count).all(|&(a, b)| {
+        let ordered = self.plan.ordered.as_ref().iter().take(self.plan.counts.ordered);
+        let in_order = { ordered }.all(|&(a, b)| {
             // One that its thread stands before is still to come, whether or not it then is what it was.
             let late = |claim: &Claimed| if claim.when == 0 && claim.stands { u32::MAX } else { claim.when };
             matches!((get(a), get(b)), (Some(a), Some(b)) if a.when != 0 && a.when < late(b))
         });
-        let together = same.iter().take(same_count).all(|&(a, b)| {
+        let same = self.plan.same.as_ref().iter().take(self.plan.counts.same);
+        let together = { same }.all(|&(a, b)| {
             let (Some(a), Some(b)) = (get(a), get(b)) else { return false };
             let mine = a.touched.iter().take(a.touches);
             let overlap = |&(from, to): &(usize, usize)| {
@@ -134,5 +125,62 @@ impl Forced {
     pub(crate) fn patience(&self, item: &Item) -> u64 {
         let way = item.own.saturating_sub(self.began);
         way.saturating_mul(SLACK).saturating_add(self.plan.patience)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::map::Array;
+    use crate::sched::plan::Plan;
+
+    fn array(bytes: &[u8]) -> Array<u8> {
+        let mut array = Array::zeroed(bytes.len());
+        array.as_mut().copy_from_slice(bytes);
+        array
+    }
+
+    /// A plan of `pairs` pairs, each of two events that were in order and touched the same memory.
+    fn forced(pairs: usize, kind: &str) -> Forced {
+        let mut text = String::from("m program\n");
+        for claim in 0..2 * pairs {
+            text += &format!("c 0 0 {} 1\n", 16 * claim);
+        }
+        for pair in 0..pairs {
+            text += &format!("{kind} {} {}\n", 2 * pair, 2 * pair + 1);
+        }
+        let mut forced = Forced::of(Plan::of(array(text.as_bytes())));
+        let count = forced.plan.counts.claims;
+        for (number, claim) in forced.plan.claims.as_mut().iter_mut().enumerate().take(count) {
+            claim.when = number as u32 + 1;
+            claim.touched[0] = (64 * (number / 2), 64 * (number / 2) + 8);
+            claim.touches = 1;
+        }
+        forced
+    }
+
+    fn claim(forced: &mut Forced, number: usize) -> &mut Claimed {
+        &mut forced.plan.claims.as_mut()[number]
+    }
+
+    #[test]
+    fn each_pair_must_be_in_order() {
+        for pairs in [1, 8, 9, 40] {
+            let mut forced = forced(pairs, "y");
+            assert!(forced.holds_true(), "{pairs}");
+            // The first event of the last pair comes after its second.
+            claim(&mut forced, 2 * pairs - 2).when = u32::MAX;
+            assert!(!forced.holds_true(), "{pairs}");
+        }
+    }
+
+    #[test]
+    fn each_pair_must_touch_the_same_memory() {
+        for pairs in [1, 8, 9, 40] {
+            let mut forced = forced(pairs, "x");
+            assert!(forced.holds_true(), "{pairs}");
+            claim(&mut forced, 2 * pairs - 1).touched[0] = (1 << 40, (1 << 40) + 8);
+            assert!(!forced.holds_true(), "{pairs}");
+        }
     }
 }

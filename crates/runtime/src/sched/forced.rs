@@ -67,6 +67,8 @@ pub(crate) struct Forced {
     counts: Map<u64>,
     /// Per thread and place of creation, how many threads it made.
     made: Map<u64>,
+    /// How many threads there ever were.
+    pub(crate) threads: usize,
     /// Per thread: its number in the plan, plus one; its events; where it was last; the claim that is happening, plus one.
     pub(crate) planned: Array<u32>,
     own: Array<u64>,
@@ -89,8 +91,12 @@ fn pair(index: usize, site: u32) -> u64 {
 impl Forced {
     /// The plan of a file, whose name ends in a zero.
     pub(crate) fn read(name: &[u8]) -> Option<Forced> {
+        Some(Forced::of(Plan::read(name)?))
+    }
+
+    pub(crate) fn of(plan: Plan) -> Forced {
         let mut forced = Forced {
-            plan: Plan::read(name)?,
+            plan,
             at: 0,
             active: true,
             told: false,
@@ -100,6 +106,7 @@ impl Forced {
             spoilt: false,
             counts: Map::new(),
             made: Map::new(),
+            threads: 1,
             planned: Array::zeroed(MAX_THREADS),
             own: Array::zeroed(MAX_THREADS),
             last: Array::zeroed(MAX_THREADS),
@@ -114,7 +121,7 @@ impl Forced {
         if let Some(main) = forced.planned.as_mut().first_mut() {
             *main = 1;
         }
-        Some(forced)
+        forced
     }
 
     pub(crate) fn count(&mut self, index: usize, site: u32) -> u64 {
@@ -140,6 +147,7 @@ impl Forced {
 
     /// A thread was made.
     pub(crate) fn created(&mut self, parent: usize, code: usize, index: usize) {
+        self.threads = self.threads.max(index + 1).min(MAX_THREADS);
         let Some(site) = self.plan.site_at(code) else { return };
         let Some(made) = self.made.entry(pair(parent, site)) else { return };
         *made += 1;

@@ -127,7 +127,13 @@ fn put<T: Copy>(list: &mut Array<T>, count: &mut usize, value: T) {
 impl Plan {
     /// The plan in a file, whose name ends in a zero.
     pub(crate) fn read(name: &[u8]) -> Option<Plan> {
-        let text = contents(name)?;
+        let mut plan = Plan::of(contents(name)?);
+        plan.find_modules();
+        Some(plan)
+    }
+
+    /// The plan that a text describes; where its modules are mapped is not known yet.
+    pub(crate) fn of(text: Array<u8>) -> Plan {
         let lines = text.as_ref().iter().filter(|&&byte| byte == b'\n').count() + 1;
         let mut plan = Plan {
             text: Array::zeroed(1),
@@ -155,8 +161,7 @@ impl Plan {
             at += line.len() + 1;
         }
         plan.text = text;
-        plan.find_modules();
-        Some(plan)
+        plan
     }
 
     fn line(&mut self, line: &[u8], at: usize) {

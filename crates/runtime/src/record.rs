@@ -10,4 +10,5 @@ pub(crate) mod end;
 pub(crate) mod inputs;
 pub(crate) mod log;
 pub(crate) mod note;
+pub(crate) mod numbers;
 pub(crate) mod recording;

@@ -17,6 +17,7 @@ use crate::libc::locks::Hold;
 use crate::libc::once::phase;
 use crate::libc::rendezvous;
 use crate::record::config;
+use crate::record::numbers::About;
 use crate::record::recording::{Inside, stands_for};
 use crate::sched::baton::{Wake, key};
 use crate::sched::policy::Step;
@@ -139,7 +140,7 @@ impl Inside {
     }
 
     fn version(&mut self, at: usize, what: usize) -> Option<&mut u64> {
-        self.core().counters.entry((at as u64) << 5 | what as u64)
+        self.core().numbers.entry(About::Rust(what), at)
     }
 }
 
@@ -227,17 +228,12 @@ extern "C" fn block(at: usize, nanos: usize, code: usize) -> usize {
     if wake == Wake::TimedOut { TIMED_OUT } else { RECORDED }
 }
 
-/// Whether a thread may go on where it next parks, by the thread's number.
-fn token(thread: usize) -> u64 {
-    (thread as u64) << 5 | 31
-}
-
 /// Waits until somebody lets this thread go on, or the time is up.
 extern "C" fn park(thread: usize, nanos: usize, code: usize) -> usize {
     let Some(mut inside) = enter(code) else { return UNRECORDED };
     let until = deadline(nanos);
     let take = |inside: &mut Inside| {
-        inside.core().counters.entry(token(thread)).is_some_and(|token| core::mem::take(token) != 0)
+        inside.core().numbers.entry(About::ParkToken, thread).is_some_and(|token| core::mem::take(token) != 0)
     };
     while !take(&mut inside) {
         if inside.block(key::of(key::PARK, thread), until) == Wake::TimedOut {
@@ -253,7 +249,7 @@ extern "C" fn park(thread: usize, nanos: usize, code: usize) -> usize {
 
 extern "C" fn unpark(thread: usize, code: usize) -> usize {
     let Some(mut inside) = enter(code) else { return UNRECORDED };
-    if let Some(token) = inside.core().counters.entry(token(thread)) {
+    if let Some(token) = inside.core().numbers.entry(About::ParkToken, thread) {
         *token = 1;
     }
     let before = inside.version(thread, stands_for::PARK as usize).map_or(0, |version| {

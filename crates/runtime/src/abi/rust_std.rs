@@ -15,6 +15,7 @@ use crate::abi::rust::{
 };
 use crate::libc::locks::Hold;
 use crate::libc::once::phase;
+use crate::record::numbers::About;
 use crate::record::recording::{Inside, stands_for};
 use crate::sched::baton::{Wake, key};
 use crate::sched::policy::Step;
@@ -149,11 +150,6 @@ mod state {
 /// How long a thread waits before it looks again: an initialisation that panics may tell nobody.
 const PATIENCE: u64 = 20_000_000;
 
-/// The key under which it is kept who initialises: the thread's number plus one.
-fn runner_key(at: usize) -> u64 {
-    (at as u64) << 5 | 20
-}
-
 fn is_complete(at: usize) -> bool {
     load(at, 4) & state::BITS == state::COMPLETE
 }
@@ -162,7 +158,7 @@ fn is_complete(at: usize) -> bool {
 fn wait_for_runner(inside: &mut Inside, at: usize) -> bool {
     let me = inside.me.index() as u64 + 1;
     loop {
-        match inside.core().counters.entry(runner_key(at)).map_or(0, |runner| *runner) {
+        match inside.core().numbers.entry(About::Runner, at).map_or(0, |runner| *runner) {
             0 => return false,
             runner if runner == me => return true,
             _ => {}
@@ -181,7 +177,7 @@ extern "C" fn once(at: usize, code: usize) -> usize {
         return UNRECORDED;
     }
     let me = inside.me.index() as u64 + 1;
-    if let Some(runner) = inside.core().counters.entry(runner_key(at)) {
+    if let Some(runner) = inside.core().numbers.entry(About::Runner, at) {
         *runner = me;
     }
     inside.once_is(at, phase::RUNS, code);
@@ -193,7 +189,7 @@ extern "C" fn once_ends(role: usize, at: usize, code: usize) {
         return;
     }
     let Some(mut inside) = enter(code) else { return };
-    if let Some(runner) = inside.core().counters.entry(runner_key(at)) {
+    if let Some(runner) = inside.core().numbers.entry(About::Runner, at) {
         *runner = 0;
     }
     inside.once_is(at, if is_complete(at) { phase::DONE } else { phase::NEW }, code);

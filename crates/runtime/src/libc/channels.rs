@@ -13,8 +13,9 @@ use reweave_wire::outside::State;
 use reweave_wire::{Life, Op};
 
 use crate::abi::export::export;
-use crate::libc::outside::{How, RESERVED};
+use crate::libc::outside::How;
 use crate::libc::real;
+use crate::record::numbers::About;
 use crate::record::recording::{Inside, stands_for};
 use crate::sched::policy::Step;
 use crate::sys;
@@ -24,8 +25,6 @@ const SOCKETS: u64 = 1;
 /// Channels that only their descriptor tells apart are from here on, pipes far above.
 const BY_DESCRIPTOR: u64 = 1 << 4;
 const PIPES: u64 = 1 << 32;
-/// Under which key the number of pipes is counted: no pipe has the inode 0.
-const COUNT: u64 = stands_for::CHANNEL;
 
 impl Inside {
     /// The channel that a descriptor belongs to; none where it is not one that threads talk through.
@@ -46,14 +45,13 @@ impl Inside {
 
     /// The number of a pipe, counted from the first one: inodes differ from run to run.
     fn pipe(&mut self, inode: u64) -> Option<u64> {
-        let key = (PIPES + inode) << 5 | stands_for::DESCRIPTOR;
-        if let Some(&mut number) = self.core().counters.get(key) {
+        if let Some(&mut number) = self.core().numbers.get(About::Pipe, inode) {
             return Some(number);
         }
-        let count = self.core().counters.entry(COUNT)?;
+        let count = self.core().numbers.entry(About::Pipes, 0_u64)?;
         *count += 1;
         let number = *count;
-        *self.core().counters.entry(key)? = number;
+        *self.core().numbers.entry(About::Pipe, inode)? = number;
         Some(number)
     }
 
@@ -77,8 +75,7 @@ impl Inside {
             return;
         };
         let changes = how != How::Looks;
-        let key = channel << 5 | stands_for::CHANNEL;
-        let sent = self.core().counters.entry(key).map_or(u64::from(changes), |sent| {
+        let sent = self.core().numbers.entry(About::Sent, channel).map_or(u64::from(changes), |sent| {
             *sent += u64::from(changes);
             *sent
         });
@@ -88,7 +85,7 @@ impl Inside {
             self.in_vain(channel as usize, stands_for::CHANNEL, code, sent);
         }
         self.uses_together(stands_for::CHANNEL, channel as usize);
-        if changes && self.core().counters.get(in_a_set(channel)).is_some() {
+        if changes && self.core().numbers.get(About::InSet, channel).is_some() {
             self.changes_state(State::Sets.variable(0), code);
         }
     }
@@ -96,7 +93,7 @@ impl Inside {
     /// The descriptor is in an epoll set from now on.
     fn joins_set(&mut self, file: usize) {
         if let Some(channel) = self.channel(file) {
-            let _ = self.core().counters.entry(in_a_set(channel));
+            let _ = self.core().numbers.entry(About::InSet, channel);
         }
     }
 
@@ -117,14 +114,14 @@ impl Inside {
 
     /// Whether the program has given the descriptor back before.
     pub(crate) fn was_closed(&mut self, file: usize) -> bool {
-        self.core().counters.get((file as u64) << 5 | stands_for::DESCRIPTOR).is_some()
+        self.core().numbers.get(About::Closed, file).is_some()
     }
 
     /// The thread is about to give a descriptor back.
     fn closes(&mut self, file: usize, code: usize) {
         self.at_once(code, |inside| {
             inside.uses_contents(How::Changes, file, code);
-            let _ = inside.core().counters.entry((file as u64) << 5 | stands_for::DESCRIPTOR);
+            let _ = inside.core().numbers.entry(About::Closed, file);
             inside.changes_state(State::Descriptors.variable(0), code);
         });
     }
@@ -133,11 +130,6 @@ impl Inside {
     pub(crate) fn opens(&mut self, code: usize) {
         self.changes_state(State::Descriptors.variable(0), code);
     }
-}
-
-/// The key of a channel that is in an epoll set: no stream has such an address.
-fn in_a_set(channel: u64) -> u64 {
-    (channel + (1 << 33)) << 5 | RESERVED
 }
 
 fn is_descriptor(result: usize) -> bool {

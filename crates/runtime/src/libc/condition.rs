@@ -9,6 +9,7 @@ use reweave_wire::{Life, Op};
 use crate::abi::export::export;
 use crate::libc::real;
 use crate::libc::shared;
+use crate::record::numbers::About;
 use crate::record::recording::{Inside, Named};
 use crate::sched::baton::{Wake, key};
 use crate::sched::policy::Step;
@@ -18,11 +19,6 @@ use crate::sys::MONOTONIC;
 const ETIMEDOUT: usize = 110;
 /// What [`Inside::core`]'s conditions keep of the clock that a condition variable counts with.
 const EVEN_CLOCK: u64 = 1;
-
-/// The key under which the clock of a condition variable is kept.
-fn clock_key(condition: usize) -> u64 {
-    (condition as u64) << 5 | 30
-}
 
 impl Inside {
     pub(crate) fn condition_event(&mut self, op: Op, at: usize, code: usize) {
@@ -39,7 +35,7 @@ impl Inside {
     }
 
     fn clock_of(&mut self, condition: usize) -> usize {
-        match self.core().counters.get(clock_key(condition)) {
+        match self.core().numbers.get(About::ConditionClock, condition) {
             Some(&mut EVEN_CLOCK) => MONOTONIC,
             _ => 0,
         }
@@ -127,7 +123,7 @@ pub(crate) fn renewed(condition: usize, even_clock: bool) {
     {
         *named = Named { used: false, generation: named.generation + 1 };
     }
-    if let Some(clock) = inside.core().counters.entry(clock_key(condition)) {
+    if let Some(clock) = inside.core().numbers.entry(About::ConditionClock, condition) {
         *clock = if even_clock { EVEN_CLOCK } else { 0 };
     }
 }

@@ -6,6 +6,7 @@
 use reweave_wire::Op;
 
 use crate::abi::export::export;
+use crate::record::numbers::About;
 use crate::record::recording::{Core, Inside};
 use crate::sched::free;
 use crate::sched::thread::{self, GIVE_BACK};
@@ -40,7 +41,7 @@ fn allocated(at: usize, size: usize, code: usize) {
 impl Inside {
     pub(crate) fn allocated(&mut self, at: usize, size: usize, code: usize) {
         self.settle();
-        if let Some(known) = self.core().counters.entry(size_of_block(at)) {
+        if let Some(known) = self.core().numbers.entry(About::BlockSize, at) {
             *known = size as u64 + 1;
         }
         if let Some(forced) = &mut self.core().forced {
@@ -52,7 +53,7 @@ impl Inside {
     /// Records the end of a block that was seen to be allocated.
     pub(crate) fn freed(&mut self, at: usize, code: usize) {
         self.settle();
-        if let Some(known) = self.core().counters.get(size_of_block(at))
+        if let Some(known) = self.core().numbers.get(About::BlockSize, at)
             && is_size(*known)
         {
             let size = core::mem::take(known) as usize - 1;
@@ -81,14 +82,14 @@ impl Inside {
 
 /// Notes the size of a block that another thread took, or that it gave the block back; whether it was known to be there.
 pub(crate) fn note_size(core: &mut Core, at: usize, size: Option<usize>) -> bool {
-    let known = core.counters.entry(size_of_block(at));
+    let known = core.numbers.entry(About::BlockSize, at);
     known.is_some_and(|known| is_size(core::mem::replace(known, size.map_or(0, |size| size as u64 + 1))))
 }
 
 impl Inside {
     /// Keeps a block that the program freed; the oldest that are kept go back to libc.
     pub(crate) fn keep_block(&mut self, at: usize) {
-        if let Some(known) = self.core().counters.entry(size_of_block(at))
+        if let Some(known) = self.core().numbers.entry(About::BlockSize, at)
             && core::mem::replace(known, KEPT) == KEPT
         {
             // It was freed before. libc says so, once it knows.
@@ -114,7 +115,7 @@ impl Inside {
     }
 
     fn forget(&mut self, at: usize) {
-        if let Some(known) = self.core().counters.get(size_of_block(at)) {
+        if let Some(known) = self.core().numbers.get(About::BlockSize, at) {
             *known = 0;
         }
     }
@@ -124,11 +125,6 @@ impl Inside {
 pub(crate) fn give_back(at: usize) {
     // SAFETY: the program gave it back, and it was kept until now.
     unsafe { __libc_free(at) };
-}
-
-/// The key, among the numbers that stand for things, of the size of a block that is there, plus one.
-fn size_of_block(at: usize) -> u64 {
-    (at as u64) << 5 | 26
 }
 
 /// Stands for the size of a block that was freed and is kept.
@@ -210,7 +206,7 @@ extern "C" fn realloc(at: usize, size: usize, code: usize) -> usize {
         {
             inside.settle();
             // What the program asked for, without what it got beyond that: the rest is nobody's.
-            let asked = inside.core().counters.get(size_of_block(at)).filter(|asked| is_size(**asked));
+            let asked = inside.core().numbers.get(About::BlockSize, at).filter(|asked| is_size(**asked));
             let asked = asked.map_or(length, |asked| *asked as usize - 1);
             inside.observed(at, length.min(asked), code);
             inside.written(new, length.min(asked), code);

@@ -9,26 +9,20 @@ use reweave_wire::{Life, Op};
 use crate::abi::export::export;
 use crate::libc::outside::How;
 use crate::libc::real;
+use crate::record::numbers::About;
 use crate::record::recording::Inside;
 use crate::sched::policy::Step;
-
-/// What the keys of the numbers of lives end in.
-const LIVES: u64 = 25;
-
-fn key(of: Life, at: usize) -> u64 {
-    (of as u64 + 1) << 56 | (at as u64) << 5 | LIVES
-}
 
 impl Inside {
     /// The thread uses a thing.
     pub(crate) fn uses_thing(&mut self, of: Life, at: usize, code: usize) {
-        let generation = self.core().counters.get(key(of, at)).map_or(0, |lives| *lives as u32);
+        let generation = self.core().numbers.get(About::Lives(of), at).map_or(0, |lives| *lives as u32);
         self.operation(Op::Call, at, of.value(false, generation), code);
     }
 
     /// The thread ends it: what is there later is another one.
     pub(crate) fn ends_thing(&mut self, of: Life, at: usize, code: usize) {
-        let generation = self.core().counters.entry(key(of, at)).map_or(0, |lives| {
+        let generation = self.core().numbers.entry(About::Lives(of), at).map_or(0, |lives| {
             *lives += 1;
             *lives as u32 - 1
         });

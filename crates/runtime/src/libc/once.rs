@@ -14,6 +14,7 @@ use crate::abi::access::load;
 use crate::abi::export::export;
 use crate::libc::real;
 use crate::libc::rendezvous::begin;
+use crate::record::numbers::About;
 use crate::record::recording::{Inside, stands_for};
 use crate::sched::baton::key;
 use crate::sched::time::Deadline;
@@ -36,14 +37,9 @@ pub(crate) mod phase {
     }
 }
 
-/// The key of what was recorded of it.
-fn once_key(control: usize) -> u64 {
-    (control as u64) << 5 | 27
-}
-
 impl Inside {
     fn once_number(&mut self, control: usize) -> u64 {
-        self.core().counters.entry(once_key(control)).map_or(0, |number| *number)
+        self.core().numbers.entry(About::Once, control).map_or(0, |number| *number)
     }
 
     /// Which phase was recorded last.
@@ -55,7 +51,7 @@ impl Inside {
     pub(crate) fn once_is(&mut self, control: usize, phase: u64, code: usize) {
         let before = self.once_number(control);
         let after = phase::next(before, phase);
-        if let Some(number) = self.core().counters.entry(once_key(control)) {
+        if let Some(number) = self.core().numbers.entry(About::Once, control) {
             *number = after;
         }
         self.stand_in(Op::Update, control, stands_for::ONCE, code, (before, after));

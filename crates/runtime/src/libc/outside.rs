@@ -33,6 +33,7 @@ use crate::libc::real;
 use crate::libc::streams;
 use crate::map::hash;
 use crate::record::config;
+use crate::record::numbers::About;
 use crate::record::recording::{Inside, stands_for};
 use crate::sched::baton::key;
 use crate::sched::forced::PART;
@@ -85,9 +86,6 @@ impl Caller {
     }
 }
 
-/// What the keys of numbers end in that count the states of a kind, and tell which thread is in a call on a stream.
-pub(crate) const RESERVED: u64 = 31;
-
 /// Added to the number of an argument that is the name of a file.
 pub(crate) const NAMED: u32 = 10;
 
@@ -97,16 +95,14 @@ pub(crate) type Arguments = [usize; 6];
 impl Inside {
     /// A variable of a state of which there are several, told apart by a number that may differ from run to run.
     pub(crate) fn numbered(&mut self, state: State, of: u64) -> u64 {
-        // Both are unlike any other key: no stream is there, and no state's variable ends in twelve zeros.
-        let counter = ((1 << 34) + state as u64) << 5 | RESERVED;
-        let key = (hash(of.wrapping_add((state as u64) << 56)) as u64 + 1) << 12 << 5 | stands_for::OUTSIDE;
-        let known = self.core().counters.get(key).map(|number| *number);
+        let key = hash(of.wrapping_add((state as u64) << 56));
+        let known = self.core().numbers.get(About::StateNumber, key).map(|number| *number);
         let number = known.unwrap_or_else(|| {
-            let number = self.core().counters.entry(counter).map_or(1, |count| {
+            let number = self.core().numbers.entry(About::States, state as u64).map_or(1, |count| {
                 *count += 1;
                 *count
             });
-            if let Some(room) = self.core().counters.entry(key) {
+            if let Some(room) = self.core().numbers.entry(About::StateNumber, key) {
                 *room = number;
             }
             number
@@ -116,7 +112,7 @@ impl Inside {
 
     /// How often a state was changed, once it was `more` times.
     fn changed(&mut self, variable: u64, more: u64) -> u64 {
-        self.core().counters.entry(variable << 5 | stands_for::OUTSIDE).map_or(more, |count| {
+        self.core().numbers.entry(About::State, variable).map_or(more, |count| {
             *count += more;
             *count
         })
@@ -124,7 +120,7 @@ impl Inside {
 
     /// Whether anybody has called something that depends on a state.
     pub(crate) fn was_used(&mut self, variable: u64) -> bool {
-        self.core().counters.get(variable << 5 | stands_for::OUTSIDE).is_some()
+        self.core().numbers.get(About::State, variable).is_some()
     }
 
     /// The thread calls something that may change a state, or has taken something out of it.

@@ -7,6 +7,7 @@ use crate::abi::access::load;
 use crate::abi::export::export;
 use crate::libc::real;
 use crate::libc::shared::{arrive_really, is_shared_barrier, is_shared_semaphore};
+use crate::record::numbers::About;
 use crate::record::recording::{Inside, stands_for};
 use crate::sched::baton::{Wake, key};
 use crate::sched::clock;
@@ -132,11 +133,6 @@ extern "C" fn sem_init(semaphore: usize, shared: usize, value: usize, code: usiz
     result
 }
 
-/// The arrivals at a barrier and how many threads it takes, under two keys.
-pub(crate) fn barrier_keys(barrier: usize) -> (u64, u64) {
-    ((barrier as u64) << 5 | 28, (barrier as u64) << 5 | 29)
-}
-
 /// What `pthread_barrier_wait` says to one of the threads.
 const SERIAL: usize = u32::MAX as usize;
 
@@ -145,14 +141,13 @@ extern "C" fn barrier_init(barrier: usize, attributes: usize, count: usize, code
     if result as i32 == 0
         && let Some(mut inside) = begin(code)
     {
-        let (arrived, size) = barrier_keys(barrier);
         let count = count as u64 & 0xFFFF_FFFF;
-        if let Some(room) = inside.core().counters.entry(size) {
+        if let Some(room) = inside.core().numbers.entry(About::BarrierSize, barrier) {
             // Who arrives at one that other processes use is not all seen.
             *room = if is_shared_barrier(attributes) { 0 } else { count };
         }
         // Another barrier at this address goes on counting, so that no round of it is taken for one of the other.
-        let first = inside.core().counters.entry(arrived).map_or(0, |room| {
+        let first = inside.core().numbers.entry(About::Arrivals, barrier).map_or(0, |room| {
             *room = room.next_multiple_of(count.max(1));
             *room
         });
@@ -163,10 +158,9 @@ extern "C" fn barrier_init(barrier: usize, attributes: usize, count: usize, code
 }
 
 extern "C" fn barrier_wait(barrier: usize, code: usize) -> usize {
-    let (_, size) = barrier_keys(barrier);
     let Some(mut inside) = begin(code) else { return real::pthread_barrier_wait(barrier) };
     inside.uses_thing(Life::Barrier, barrier, code);
-    let size = inside.core().counters.get(size).map_or(0, |size| *size);
+    let size = inside.core().numbers.get(About::BarrierSize, barrier).map_or(0, |size| *size);
     if size == 0 {
         return arrive_really(&mut inside, barrier, code);
     }
@@ -175,8 +169,7 @@ extern "C" fn barrier_wait(barrier: usize, code: usize) -> usize {
 
 /// Records an arrival at a barrier; how many there were before.
 pub(crate) fn arrival(inside: &mut Inside, barrier: usize, code: usize) -> u64 {
-    let (arrivals, _) = barrier_keys(barrier);
-    let before = inside.core().counters.entry(arrivals).map_or(0, |count| {
+    let before = inside.core().numbers.entry(About::Arrivals, barrier).map_or(0, |count| {
         *count += 1;
         *count - 1
     });
@@ -186,7 +179,6 @@ pub(crate) fn arrival(inside: &mut Inside, barrier: usize, code: usize) -> u64 {
 
 /// Arrives at a barrier of this size, and waits for the others.
 pub(crate) fn arrive(inside: &mut Inside, barrier: usize, size: u64, code: usize) -> usize {
-    let (arrivals, _) = barrier_keys(barrier);
     let arrived = arrival(inside, barrier, code) + 1;
     if arrived.is_multiple_of(size) {
         // Who leaves observes that it opened, and not who has arrived for the next round since.
@@ -196,7 +188,7 @@ pub(crate) fn arrive(inside: &mut Inside, barrier: usize, size: u64, code: usize
     }
     let round_ends = arrived.next_multiple_of(size);
     loop {
-        let now = inside.core().counters.get(arrivals).map_or(0, |count| *count);
+        let now = inside.core().numbers.get(About::Arrivals, barrier).map_or(0, |count| *count);
         if now >= round_ends {
             let opened = now - now % size;
             inside.goes_on(barrier, stands_for::OPENING, code, opened);
@@ -251,7 +243,7 @@ fn futex_wait(inside: &mut Inside, at: usize, expected: u32, (how, time): (usize
     if wake == Some(Wake::TimedOut) {
         inside.deadline_passed(0);
     }
-    let sent = inside.core().counters.entry((at as u64) << 5 | stands_for::FUTEX).map_or(0, |count| *count);
+    let sent = inside.core().numbers.entry(About::Futex, at).map_or(0, |count| *count);
     // An update, because a wait cannot come before what ended it.
     inside.stand_in(Op::Update, at, stands_for::FUTEX, 0, (sent, sent));
     match wake {
@@ -263,7 +255,7 @@ fn futex_wait(inside: &mut Inside, at: usize, expected: u32, (how, time): (usize
 }
 
 fn futex_wake(inside: &mut Inside, at: usize, count: usize) -> usize {
-    let sent = inside.core().counters.entry((at as u64) << 5 | stands_for::FUTEX).map_or(0, |sent| {
+    let sent = inside.core().numbers.entry(About::Futex, at).map_or(0, |sent| {
         *sent += 1;
         *sent
     });

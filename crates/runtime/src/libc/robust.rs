@@ -12,6 +12,7 @@ use reweave_wire::Op;
 use crate::abi::access::load;
 use crate::abi::export::export;
 use crate::libc::real;
+use crate::record::numbers::About;
 use crate::record::recording::{Inside, stands_for};
 
 /// Where a mutex of glibc has its kind, and the bit in it that says that it is robust.
@@ -24,25 +25,16 @@ const AT_ONCE: usize = 16;
 /// Whether there ever was one.
 static ANY: AtomicBool = AtomicBool::new(false);
 
-/// The number of what became of the owner, and whether a dead one's is still to be mended.
-fn owner_key(mutex: usize) -> u64 {
-    (mutex as u64) << 5 | 23
-}
-
-fn unmended_key(mutex: usize) -> u64 {
-    (mutex as u64) << 5 | 22
-}
-
 pub(crate) fn is_robust(mutex: usize) -> bool {
     load(mutex + KIND, 4) & ROBUST != 0
 }
 
 impl Inside {
     fn owner_changes(&mut self, mutex: usize, unmended: bool, code: usize) {
-        if let Some(room) = self.core().counters.entry(unmended_key(mutex)) {
+        if let Some(room) = self.core().numbers.entry(About::Unmended, mutex) {
             *room = u64::from(unmended);
         }
-        let before = self.core().counters.entry(owner_key(mutex)).map_or(0, |number| {
+        let before = self.core().numbers.entry(About::Owner, mutex).map_or(0, |number| {
             *number += 1;
             *number - 1
         });
@@ -50,13 +42,13 @@ impl Inside {
     }
 
     fn is_unmended(&mut self, mutex: usize) -> bool {
-        self.core().counters.get(unmended_key(mutex)).is_some_and(|unmended| *unmended != 0)
+        self.core().numbers.get(About::Unmended, mutex).is_some_and(|unmended| *unmended != 0)
     }
 
     /// The calling thread has a robust mutex, or was told that nobody can have it any more: that depends on its last owner.
     pub(crate) fn finds_owner(&mut self, mutex: usize, code: usize) {
         ANY.store(true, Relaxed);
-        let number = self.core().counters.entry(owner_key(mutex)).map_or(0, |number| *number);
+        let number = self.core().numbers.entry(About::Owner, mutex).map_or(0, |number| *number);
         self.goes_on(mutex, stands_for::OWNER, code, number);
     }
 

@@ -11,7 +11,8 @@ use reweave_wire::Op;
 use crate::abi::access::load;
 use crate::libc::locks::Hold;
 use crate::libc::real;
-use crate::libc::rendezvous::{EAGAIN, ETIMEDOUT, arrival, barrier_keys, fail};
+use crate::libc::rendezvous::{EAGAIN, ETIMEDOUT, arrival, fail};
+use crate::record::numbers::About;
 use crate::record::recording::{Inside, stands_for};
 use crate::sched::baton::key;
 use crate::sched::clock;
@@ -74,7 +75,7 @@ pub(crate) fn is_shared_barrier(attributes: usize) -> bool {
 pub(crate) fn arrive_really(inside: &mut Inside, barrier: usize, code: usize) -> usize {
     arrival(inside, barrier, code);
     let result = inside.elsewhere(|| real::pthread_barrier_wait(barrier));
-    let now = inside.core().counters.get(barrier_keys(barrier).0).map_or(0, |count| *count);
+    let now = inside.core().numbers.get(About::Arrivals, barrier).map_or(0, |count| *count);
     inside.goes_on(barrier, stands_for::BARRIER, code, now);
     result
 }
@@ -121,7 +122,7 @@ impl Inside {
 
     /// What was recorded of a semaphore's value.
     fn tokens(&mut self, semaphore: usize) -> Option<&mut u64> {
-        self.core().counters.entry((semaphore as u64) << 5 | stands_for::SEMAPHORE)
+        self.core().numbers.entry(About::Semaphore, semaphore)
     }
 
     /// A semaphore begins with so many.

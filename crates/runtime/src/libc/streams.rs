@@ -11,8 +11,9 @@ use reweave_wire::outside::State;
 
 use crate::abi::export::export;
 use crate::libc::locks::Hold;
-use crate::libc::outside::{How, RESERVED};
+use crate::libc::outside::How;
 use crate::libc::real;
+use crate::record::numbers::About;
 use crate::record::recording::Inside;
 use crate::sched::baton::key;
 use crate::sched::policy::Step;
@@ -53,8 +54,7 @@ impl Inside {
     pub(crate) fn await_stream(&mut self, stream: usize) {
         let mine = self.me.index() as u64 + 1;
         loop {
-            let caller =
-                self.core().counters.get((stream as u64) << 5 | RESERVED).map_or(0, |thread| *thread);
+            let caller = self.core().numbers.get(About::StreamCaller, stream).map_or(0, |thread| *thread);
             let free = self.is_free(stream, Hold::Exclusive) || self.depth(stream) > 0;
             if free && (caller == 0 || caller == mine) {
                 return;
@@ -66,7 +66,7 @@ impl Inside {
     /// Has the stream, or lets go of it, during a call without the baton.
     pub(crate) fn reserve_stream(&mut self, stream: usize, on: bool) {
         let mine = self.me.index() as u64 + 1;
-        if let Some(room) = self.core().counters.entry((stream as u64) << 5 | RESERVED) {
+        if let Some(room) = self.core().numbers.entry(About::StreamCaller, stream) {
             *room = if on { mine } else { 0 };
         }
         if !on {

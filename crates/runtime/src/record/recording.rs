@@ -14,6 +14,7 @@ use crate::libc::signals;
 use crate::map::{Array, Map};
 use crate::record::inputs::Feed;
 use crate::record::log::{self, Log};
+use crate::record::numbers::Numbers;
 use crate::sched::forced::{Forced, IN_TURN, PART};
 use crate::sched::free;
 use crate::sched::policy::Policy;
@@ -39,7 +40,7 @@ pub(crate) struct Core {
     /// Per condition variable, how often there was another one at its address.
     pub(crate) conditions: Map<Named>,
     /// Numbers that stand for things that are neither memory nor locks.
-    pub(crate) counters: Map<u64>,
+    pub(crate) numbers: Numbers,
     /// How often a thread was chosen.
     pub(crate) choices: u64,
     /// Steps of all threads: slots that hooks appended by themselves, and everything else.
@@ -94,7 +95,6 @@ pub(crate) mod stands_for {
     pub(crate) const ONCE: u64 = 18;
     pub(crate) const FUTEX: u64 = 19;
     pub(crate) const CHANNEL: u64 = 20;
-    pub(crate) const DESCRIPTOR: u64 = 21;
     /// A channel or a scope of Rust, and the right of a thread of Rust to go on.
     pub(crate) const PARK: u64 = 24;
     pub(crate) const CLOCK: u64 = 28;
@@ -302,7 +302,7 @@ impl Core {
             locks: Map::new(),
             sharers: Map::new(),
             conditions: Map::new(),
-            counters: Map::new(),
+            numbers: Numbers::new(),
             steps: 0,
             looks: CLOCK_STEPS,
             timeout,

@@ -8,6 +8,7 @@
 
 use reweave_wire::Op;
 
+use crate::record::numbers::About;
 use crate::record::recording::{Inside, stands_for};
 use crate::sched::forced::PART;
 
@@ -63,7 +64,8 @@ impl Inside {
             return;
         }
         for (what, at) in together.first() {
-            let value = self.core().counters.get((at as u64) << 5 | what).map_or(0, |count| *count);
+            let about = if what == stands_for::CHANNEL { About::Sent } else { About::State };
+            let value = self.core().numbers.get(about, at).map_or(0, |count| *count);
             self.stand_in(Op::FailedAttempt, at, what, code | PART, (value, value));
         }
     }

@@ -2,11 +2,12 @@
 #![no_main]
 
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 
 use reweave_capture::{convert, write_raw};
-use reweave_format::{Error, TraceWriter};
-use reweave_trace::{Dependences, Event, Names, Value};
+use reweave_format::{Error, TraceWriter, one_by_one};
+use reweave_trace::{Dependences, Event, Names, Trace, Value};
 use reweave_wire::ring::Slot;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
@@ -42,6 +43,10 @@ impl TraceWriter for Nowhere {
         _: Option<Value<'_>>,
     ) -> Result<(), Error> {
         Ok(())
+    }
+
+    fn events(&mut self, trace: &Trace, range: Range<usize>) -> Result<(), Error> {
+        one_by_one(self, trace, range)
     }
 
     fn dependences(&mut self, _: &Names, _: &Dependences) -> Result<(), Error> {

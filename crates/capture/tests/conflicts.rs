@@ -133,6 +133,10 @@ impl TraceWriter for Kept {
         Ok(())
     }
 
+    fn events(&mut self, trace: &reweave_trace::Trace, range: std::ops::Range<usize>) -> Result<(), Error> {
+        reweave_format::one_by_one(self, trace, range)
+    }
+
     fn dependences(&mut self, _: &reweave_trace::Names, _: &reweave_trace::Dependences) -> Result<(), Error> {
         Ok(())
     }

@@ -45,6 +45,10 @@ impl TraceWriter for Trace {
         Ok(())
     }
 
+    fn events(&mut self, trace: &reweave_trace::Trace, range: std::ops::Range<usize>) -> Result<(), Error> {
+        reweave_format::one_by_one(self, trace, range)
+    }
+
     fn place(&mut self, code: u64) {
         self.code = code;
     }

@@ -1,11 +1,12 @@
 //! A trace writer that shows progress and can be interrupted.
 
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use reweave_format::{Error, Format, TraceWriter};
 use reweave_session::interrupt;
-use reweave_trace::{Capabilities, ContextId, Dependences, Ending, Event, Names, ThreadId, Value};
+use reweave_trace::{Capabilities, ContextId, Dependences, Ending, Event, Names, ThreadId, Trace, Value};
 
 use crate::console::Console;
 use crate::progress::{Progress, Unit};
@@ -60,6 +61,18 @@ impl TraceWriter for Watched {
         }
         self.written += 1;
         self.writer.event(names, event, read, written)
+    }
+
+    fn events(&mut self, trace: &Trace, range: Range<usize>) -> Result<(), Error> {
+        let mut from = range.start;
+        while from < range.end {
+            self.look_around()?;
+            let to = range.end.min(from + MASK as usize + 1);
+            self.writer.events(trace, from..to)?;
+            self.written += (to - from) as u64;
+            from = to;
+        }
+        Ok(())
     }
 
     fn context(&mut self, names: &Names, thread: ThreadId, context: ContextId) -> Result<(), Error> {

@@ -58,4 +58,4 @@ pub use load::{LoadOptions, Loaded, Progress, decode_bytes, load, load_bytes};
 pub use memory::Memory;
 pub use save::{create, save, save_bytes, write_trace};
 pub use shared::SharedWords;
-pub use writer::TraceWriter;
+pub use writer::{TraceWriter, one_by_one};

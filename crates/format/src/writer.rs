@@ -19,15 +19,9 @@ pub trait TraceWriter {
         written: Option<Value<'_>>,
     ) -> Result<(), Error>;
 
-    /// Writes events of `trace`, as by [`TraceWriter::event`] for each.
-    fn events(&mut self, trace: &Trace, range: Range<usize>) -> Result<(), Error> {
-        for id in range.map(EventId::from_index) {
-            let values = trace.values(id);
-            let value = |id| trace.value(id);
-            self.event(trace.names(), &trace.event(id), values.read.map(value), values.written.map(value))?;
-        }
-        Ok(())
-    }
+    /// Writes events of `trace`, as by [`TraceWriter::event`] for each; [`one_by_one`] does just that. Without a default, so that a
+    /// writer that stands before another one cannot forget to pass it on.
+    fn events(&mut self, trace: &Trace, range: Range<usize>) -> Result<(), Error>;
 
     /// The events of `thread` from now on are in `context`, which is among `names.contexts`. Formats that have no place for
     /// that pass over it.
@@ -54,4 +48,18 @@ pub trait TraceWriter {
 
     /// Writes what is still held back and closes the document.
     fn finish(&mut self) -> Result<(), Error>;
+}
+
+/// Writes events of `trace` with a call of [`TraceWriter::event`] for each.
+pub fn one_by_one(
+    writer: &mut (impl TraceWriter + ?Sized),
+    trace: &Trace,
+    range: Range<usize>,
+) -> Result<(), Error> {
+    for id in range.map(EventId::from_index) {
+        let values = trace.values(id);
+        let value = |id| trace.value(id);
+        writer.event(trace.names(), &trace.event(id), values.read.map(value), values.written.map(value))?;
+    }
+    Ok(())
 }

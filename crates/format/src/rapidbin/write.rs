@@ -1,12 +1,13 @@
 //! The writer of RAPID's binary format.
 
 use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::PathBuf;
 
-use reweave_trace::{Dependences, Event, Names, Space, Value};
+use reweave_trace::{Dependences, Event, Names, Space, Trace, Value};
 
 use super::{HEADER_BYTES, KINDS, OPERATION_BITS, SITE_BITS, TARGET_BITS, THREAD_BITS};
-use crate::{Error, Format, TraceWriter};
+use crate::{Error, Format, TraceWriter, one_by_one};
 
 /// Writes events as they come, and the header over its placeholder in the end.
 pub(crate) struct Writer<W: Write + Seek> {
@@ -105,6 +106,10 @@ impl<W: Write + Seek> TraceWriter for Writer<W> {
         self.out.write_all(&bits.to_be_bytes()).map_err(Error::io)?;
         self.events += 1;
         Ok(())
+    }
+
+    fn events(&mut self, trace: &Trace, range: Range<usize>) -> Result<(), Error> {
+        one_by_one(self, trace, range)
     }
 
     fn dependences(&mut self, _: &Names, _: &Dependences) -> Result<(), Error> {

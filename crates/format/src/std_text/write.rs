@@ -1,14 +1,15 @@
 //! The writer of STD text.
 
 use std::io::{BufWriter, Write};
+use std::ops::Range;
 use std::path::PathBuf;
 
 use reweave_trace::{
-    Capabilities, Dependences, Dependent, Ending, Event, EventId, Kind, Names, Op, Space, Value,
+    Capabilities, Dependences, Dependent, Ending, Event, EventId, Kind, Names, Op, Space, Trace, Value,
 };
 
 use crate::operation::{balanced, word};
-use crate::{Error, Format, TraceWriter};
+use crate::{Error, Format, TraceWriter, one_by_one};
 
 /// Writes one line an event. A skipped position becomes a request, which readers skip.
 pub(crate) struct Writer<W: Write> {
@@ -123,6 +124,10 @@ impl<W: Write> TraceWriter for Writer<W> {
         self.out.write_all(b"\n").map_err(Error::io)?;
         self.events += 1;
         Ok(())
+    }
+
+    fn events(&mut self, trace: &Trace, range: Range<usize>) -> Result<(), Error> {
+        one_by_one(self, trace, range)
     }
 
     fn dependences(&mut self, names: &Names, table: &Dependences) -> Result<(), Error> {

@@ -103,9 +103,12 @@ pub fn generate(shape: &Shape, writer: &mut dyn TraceWriter) -> Result<(), Error
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use reweave_trace::{Builder, Event, EventValues, Kind, Names, Space, Trace, Value};
 
     use super::*;
+    use crate::one_by_one;
 
     /// Keeps what it is given.
     #[derive(Default)]
@@ -136,6 +139,10 @@ mod tests {
             };
             builder.push(event, values).unwrap();
             Ok(())
+        }
+
+        fn events(&mut self, trace: &Trace, range: Range<usize>) -> Result<(), Error> {
+            one_by_one(self, trace, range)
         }
 
         fn dependences(

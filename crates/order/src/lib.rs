@@ -1,6 +1,5 @@
-//! Clocks, chain orders and acyclicity.
+//! Must orders, chain orders and acyclicity.
 //!
-//! - [`clock`]: vector clocks and epochs, for analyses that read a trace once;
 //! - [`must`]: the order that no schedule can escape, over a whole trace;
 //! - [`chain`]: closed orders that grow edge by edge and can be undone, for saturation;
 //! - [`acyclic`]: a topological order kept under edges that come and go, for a solver.
@@ -28,5 +27,4 @@
 
 pub mod acyclic;
 pub mod chain;
-pub mod clock;
 pub mod must;

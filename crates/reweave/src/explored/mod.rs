@@ -253,7 +253,8 @@ impl Builder {
         self
     }
 
-    /// How many schedules are run at random after a search without failure, to see that nothing is hidden from it.
+    /// How many schedules are drawn at random for the audit, which follows a search without failure to see that nothing is hidden from
+    /// it; 0 is no audit at all.
     #[must_use]
     pub fn audit(mut self, runs: u32) -> Builder {
         self.audit = runs;

@@ -1,10 +1,10 @@
 //! One run of the program under a schedule.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
+use std::{fs, io};
 
 use reweave_capture::build_of;
 use reweave_session::{Collected, Files, Folder, Launch, Limits};
@@ -197,15 +197,23 @@ impl Run<'_> {
         Ok(Ended { report, status, out: text(out), err: text(err), recording: Some(recording) })
     }
 
-    /// Runs it under a debugger, which stops where the bug is about to happen. Input and output are the user's.
-    pub fn debug(&self, schedule: &Schedule, wish: Wish, debugger: &[OsString]) -> Result<ExitStatus, Error> {
-        let Some((name, flags)) = debugger.split_first() else {
+    /// Runs it under a debugger, which stops where the bug is about to happen. Input and output are
+    /// the user's. `debugger` gives the command up to the program's name; it may put files into the
+    /// folder.
+    pub fn debug(
+        &self,
+        schedule: &Schedule,
+        wish: Wish,
+        debugger: impl FnOnce(&Folder) -> io::Result<Vec<OsString>>,
+    ) -> Result<ExitStatus, Error> {
+        let folder = Folder::temporary()?;
+        let words = debugger(&folder)?;
+        let Some((name, flags)) = words.split_first() else {
             return Err(Error::OtherProgram("no debugger is given".to_owned()));
         };
-        let folder = Folder::temporary()?;
         let prepared = self.prepare(&folder, schedule, Wish { stops: true, ..wish })?;
         let mut arguments = flags.to_vec();
-        arguments.extend(["--args".into(), self.program.as_os_str().to_owned()]);
+        arguments.push(self.program.as_os_str().to_owned());
         arguments.extend_from_slice(self.arguments);
         // A user at a debugger takes any time.
         let launch = Launch { timeout: None, limits: None, ..self.launch(&prepared, name, &arguments) };

@@ -116,9 +116,14 @@ impl Files {
         !self.beside(".before").exists()
     }
 
+    /// What the recorder had to say, as a file.
+    pub fn notes_path(&self) -> PathBuf {
+        self.beside(".note")
+    }
+
     /// What the recorder had to say.
     pub fn notes(&self) -> Vec<String> {
-        let notes = fs::read(self.beside(".note")).unwrap_or_default();
+        let notes = fs::read(self.notes_path()).unwrap_or_default();
         String::from_utf8_lossy(&notes).lines().map(str::to_owned).collect()
     }
 

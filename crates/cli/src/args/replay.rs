@@ -32,7 +32,7 @@ pub(crate) struct ReplayArgs {
     pub(crate) save: Option<PathBuf>,
     /// Record the replay, too: a trace like any other; where there are two runs, one for each order, their numbers go
     /// before the extension
-    #[arg(long, value_name = "FILE", conflicts_with = "gdb")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["gdb", "lldb"])]
     pub(crate) record: Option<PathBuf>,
     /// The JSON of `reweave predict` that has the finding [default: look for it in the trace again]
     #[arg(long, value_name = "FILE")]
@@ -43,9 +43,13 @@ pub(crate) struct ReplayArgs {
     /// For a race: which access comes first, the first one (ab) or the second (ba) [default: one run of each]
     #[arg(long, value_name = "ORDER")]
     pub(crate) order: Option<OrderChoice>,
-    /// Stop under gdb where the bug is about to happen
+    /// Stop under gdb where the bug is about to happen, in its thread; `reweave` there shows who
+    /// holds what
     #[arg(long)]
     pub(crate) gdb: bool,
+    /// Stop under lldb, likewise
+    #[arg(long, conflicts_with = "gdb")]
+    pub(crate) lldb: bool,
     /// Give up at the first difference from the recorded run, instead of letting threads run on while the step that is
     /// wanted of them can still come
     #[arg(long)]
@@ -71,7 +75,7 @@ pub(crate) struct Replaying {
     /// Go on in the child where the program forks while it has one thread, as the recording did
     #[arg(long)]
     pub(crate) follow_child: bool,
-    /// Replay each finding so many times, and say how often it was confirmed
+    /// Replay each finding this many times, and say how often it was confirmed
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) times: u32,
 }

@@ -1,5 +1,6 @@
 //! `reweave replay`: make a predicted bug happen.
 
+mod debug;
 pub(crate) mod finding;
 pub(crate) mod recorded;
 mod show;
@@ -10,8 +11,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use reweave_replay::run::check_program;
 use reweave_replay::{Ended, Error, Order, Outcome, Run, Schedule, Shape, Wish, text};
-use reweave_session::{adopt, interrupt};
+use reweave_session::{Folder, adopt, interrupt};
 
+use self::debug::Debugger;
 use super::record;
 use crate::args::{Global, OrderChoice, ReplayArgs, Replaying};
 use crate::console::Console;
@@ -38,8 +40,13 @@ pub(crate) fn run(args: &ReplayArgs, global: &Global, console: &Console) -> anyh
     replayer.check(&schedule)?;
     interrupt::watch()?;
     adopt()?;
-    if args.gdb {
-        return replayer.debug(&schedule, args.order);
+    let debugger = match (args.gdb, args.lldb) {
+        (true, _) => Some(Debugger::Gdb),
+        (_, true) => Some(Debugger::Lldb),
+        _ => None,
+    };
+    if let Some(debugger) = debugger {
+        return replayer.debug(&schedule, args.order, debugger);
     }
     let orders: &[Order] = match args.order {
         Some(OrderChoice::Ab) => &[Order::Ab],
@@ -183,26 +190,19 @@ impl<'r> Replayer<'r> {
         Ok(confirmed)
     }
 
-    fn debug(&self, schedule: &Schedule, order: Option<OrderChoice>) -> anyhow::Result<Exit> {
+    fn debug(
+        &self,
+        schedule: &Schedule,
+        order: Option<OrderChoice>,
+        debugger: Debugger,
+    ) -> anyhow::Result<Exit> {
         let order = if order == Some(OrderChoice::Ba) { Order::Ba } else { Order::Ab };
-        let debugger: Vec<OsString> = match std::env::var("REWEAVE_GDB") {
-            Ok(words) if !words.trim().is_empty() => words.split_whitespace().map(OsString::from).collect(),
-            _ => vec!["gdb".into()],
-        };
-        let commands = [
-            "set breakpoint pending on",
-            "set confirm off",
-            "handle SIG62 nostop noprint pass",
-            "break reweave_reached",
-            "run",
-            "thread apply all backtrace",
-        ];
-        let flags = commands.into_iter().flat_map(|command| ["-ex".into(), OsString::from(command)]);
-        let debugger: Vec<OsString> = debugger.into_iter().chain(["-q".into()]).chain(flags).collect();
         let run = Run { recorded_inputs: self.inputs.as_deref(), ..self.run.clone() };
-        let status = run.debug(schedule, self.wish(order), &debugger).map_err(|error| {
+        let command = |folder: &Folder| debugger.command(folder, schedule, order);
+        let status = run.debug(schedule, self.wish(order), command).map_err(|error| {
+            let (name, variable) = (debugger.name(), debugger.variable());
             Failure::new(format!("the debugger does not start: {error}"))
-                .hint("install gdb, or name another in REWEAVE_GDB")
+                .hint(format!("install {name}, or name another in {variable}"))
         })?;
         Ok(Exit::of_program(status))
     }

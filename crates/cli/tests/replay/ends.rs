@@ -187,19 +187,96 @@ int main(int count, char **arguments) {
     assert!(!is_running(program.path.to_str().unwrap()), "the program is left");
 }
 
-/// Under the debugger, the program stops with both threads before their accesses.
+/// Whether a debugger is there, with what its script needs.
+fn has(debugger: &[&str], answer: &str) -> bool {
+    let output = Command::new(debugger[0]).args(&debugger[1..]).output();
+    let has = output.is_ok_and(|ran| String::from_utf8_lossy(&ran.stdout).contains(answer));
+    if !has {
+        eprintln!("{} is not installed, or has no Python: not tested", debugger[0]);
+    }
+    has
+}
+
+/// What a debugger shows of a replay.
+fn debugged(program: &Program, name: &str, flags: &[&str], debugger: (&str, &str)) -> String {
+    let mut command = reweave();
+    command.env(debugger.0, debugger.1).arg("replay").arg(&program.trace).arg(name).args(flags);
+    let shown = ran(command.arg("--").arg(&program.path));
+    assert!(!is_running(program.path.to_str().unwrap()), "the program is left");
+    shown.out + &shown.err
+}
+
+const GDB: (&str, &str) = ("REWEAVE_GDB", "gdb -batch -nx");
+
+/// Under the debugger, the program stops with both threads before their accesses, in the thread
+/// whose access is first.
 #[test]
-fn a_debugger_stops_where_the_bug_is() {
-    if !Command::new("gdb").arg("--version").output().is_ok_and(|ran| ran.status.success()) {
-        eprintln!("gdb is not installed: not tested");
+fn a_debugger_stops_where_the_race_is() {
+    if !has(&["gdb", "-batch", "-nx", "-ex", "python print('gdb' + ' can')"], "gdb can") {
         return;
     }
     let (program, name) = recorded();
-    let mut command = reweave();
-    command.env("REWEAVE_GDB", "gdb -batch -nx").arg("replay").arg(&program.trace).arg(&name).arg("--gdb");
-    let shown = ran(command.arg("--").arg(&program.path));
-    let hit = shown.out.contains("reweave_reached");
-    assert!(hit && shown.out.matches(" add (").count() >= 2, "{}{}", shown.out, shown.err);
-    assert!(!is_running(program.path.to_str().unwrap()));
+    for (order, first) in [("ab", 0), ("ba", 1)] {
+        let shown = debugged(&program, &name, &["--gdb", "--order", order], GDB);
+        let stand: Vec<&str> = shown.lines().filter(|line| line.contains(") stands before the ")).collect();
+        let [one, other] = stand[..] else { panic!("{shown}") };
+        assert!(one != other, "{shown}");
+        let (thread, _) = stand[first].split_once(" stands").expect("a thread");
+        assert!(shown.contains(&format!("now in {}:\n", thread.trim())), "{order}: {shown}");
+        let (_, frame) = shown.split_once("now in").expect("a frame");
+        assert!(frame.contains(" add ("), "{order}: {shown}");
+    }
     assert!(Path::new(&program.trace).exists());
+}
+
+#[test]
+fn debuggers_say_who_holds_what() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/bugs/abba.c");
+    let text = std::fs::read_to_string(&source).expect("the source");
+    let program = Program::compile(&source, &["-g"]);
+    assert_eq!(program.record(&[]).code, Some(0));
+    let findings = program.predict("deadlock");
+    let name = findings[0]["fingerprint"].as_str().unwrap();
+    let gdb = has(&["gdb", "-batch", "-nx", "-ex", "python print('gdb' + ' can')"], "gdb can");
+    let lldb =
+        has(&["lldb", "-b", "--no-lldbinit", "-o", "script print(lldb.SBDebugger)"], "lldb.SBDebugger'");
+    let all = [("--gdb", GDB, gdb), ("--lldb", ("REWEAVE_LLDB", "lldb -b --no-lldbinit"), lldb)];
+    for (flag, debugger, _) in all.into_iter().filter(|(_, _, there)| *there) {
+        let shown = debugged(&program, name, &[flag], debugger);
+        let locks = |(_, line): &(usize, &str)| line.trim().starts_with("pthread_mutex_lock(&");
+        let lines: Vec<usize> =
+            text.lines().enumerate().filter(locks).map(|(number, _)| number + 1).collect();
+        let at = |function: &str, line: usize| format!("{function} {}:{line}", source.display());
+        let [first, second, .., third, fourth] = lines[..] else { panic!("{lines:?}") };
+        let (forth, back) = (at("forth", second), at("back", fourth));
+        for (thread, holds, since, wants, place) in
+            [("T1", "a", at("forth", first), "b", &forth), ("T2", "b", at("back", third), "a", &back)]
+        {
+            let (start, holds) =
+                (format!("  {thread} (thread "), format!(" here) holds {holds} since {since}"));
+            let waits = format!(" here) waits for the lock {wants}, last at {place}");
+            let says = |end: &str| shown.lines().any(|line| line.starts_with(&start) && line.ends_with(end));
+            assert!(says(&holds) && says(&waits), "{flag}: {thread} {holds}, {waits}: {shown}");
+        }
+        let (_, chosen) = shown.split_once("now in T1 (thread ").unwrap_or_else(|| panic!("{flag}: {shown}"));
+        assert!(chosen.contains("forth") && chosen.contains(&format!("abba.c:{second}")), "{flag}: {shown}");
+    }
+}
+
+/// A program that does not come to the bug is not said to have stopped at it.
+#[test]
+fn a_debugger_that_does_not_get_there_says_so() {
+    if !has(&["gdb", "-batch", "-nx", "-ex", "python print('gdb' + ' can')"], "gdb can") {
+        return;
+    }
+    let source = COUNTER.replace("(void)", "(int count, char **arguments)");
+    let one = |text: &str, call: &str| text.replace(call, &format!("if (count == 1) {call}"));
+    let program = Program::of_text(&one(&one(&source, "pthread_create(&b"), "pthread_join(b"));
+    assert_eq!(program.record(&[]).code, Some(0));
+    let findings = program.predict("race");
+    let mut command = reweave();
+    command.env(GDB.0, GDB.1).arg("replay").arg(&program.trace).arg(fingerprint(&findings[0])).arg("--gdb");
+    let shown = ran(command.arg("--").arg(&program.path).arg("another"));
+    let said = "the program did not come to where the bug is";
+    assert!(shown.out.contains(said) && !shown.out.contains("now in"), "{}{}", shown.out, shown.err);
 }

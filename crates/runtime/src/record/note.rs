@@ -5,7 +5,8 @@ use core::sync::atomic::Ordering::Relaxed;
 use crate::record::config;
 use crate::sched::baton::key;
 use crate::sched::forced::{Forced, Why};
-use crate::sched::thread::{state, thread};
+use crate::sched::thread::{self, state, thread};
+use crate::sys;
 use crate::text::Text;
 
 /// The most callers that are told of one stack.
@@ -105,7 +106,20 @@ fn threads(forced: &Forced) {
         let last = forced.last.as_ref().get(index).copied().unwrap_or(0);
         frames(&mut said, index, last);
         config::note(said.bytes());
+        if forced.plan.stops {
+            task(index);
+        }
     }
+}
+
+/// Which thread a debugger has to show for one of ours.
+fn task(index: usize) {
+    let is_calling = thread::current().is_some_and(|me| me.index() == index);
+    let known = thread(index).seat.thread();
+    let mut said = line(b"task");
+    number(&mut said, index);
+    number(&mut said, if is_calling { sys::thread() } else { known }.unsigned_abs() as usize).push(b"\n");
+    config::note(said.bytes());
 }
 
 /// All threads are where they should be. A debugger can stop here.

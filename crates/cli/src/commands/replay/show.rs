@@ -24,15 +24,7 @@ pub(super) fn show(schedule: &Schedule, runs: &[(Order, Ended)], console: &Conso
     for (number, event) in schedule.events.iter().enumerate() {
         let stack = first.report.events.get(number).and_then(Option::as_ref);
         let thread = schedule.threads.get(event.thread).map_or("", |thread| &thread.name);
-        let what = event.note.split_once(", ").map_or(event.note.as_str(), |(what, _)| what);
-        let lead = match schedule.shape {
-            Shape::Race => "stands before the",
-            Shape::Deadlock => "waits to",
-            Shape::Sequence => "did:",
-            Shape::Sleep => "is never woken:",
-            Shape::Late if number == 0 => "did:",
-            Shape::Late => "comes too late, before:",
-        };
+        let (lead, what) = self::event(schedule, number, &event.note);
         writeln!(out, "  {} {lead} {what}", console.styled(STRONG, thread))?;
         match stack {
             Some(stack) => frames(&mut out, stack)?,
@@ -54,6 +46,19 @@ pub(super) fn show(schedule: &Schedule, runs: &[(Order, Ended)], console: &Conso
         _ => {}
     }
     Ok(out.flush()?)
+}
+
+/// What the thread of an event of the finding did or is about to do, and what that is.
+pub(super) fn event<'n>(schedule: &Schedule, number: usize, note: &'n str) -> (&'static str, &'n str) {
+    let lead = match schedule.shape {
+        Shape::Race => "stands before the",
+        Shape::Deadlock => "waits to",
+        Shape::Sequence => "did:",
+        Shape::Sleep => "is never woken:",
+        Shape::Late if number == 0 => "did:",
+        Shape::Late => "comes too late, before:",
+    };
+    (lead, note.split_once(", ").map_or(note, |(what, _)| what))
 }
 
 /// Prints how often it was confirmed.

@@ -204,7 +204,7 @@ Example: the share of events that touch memory used by several threads
 
 /// Rewrite a trace in another format
 ///
-/// Formats are told by extension: .std is text, .data is RAPID's binary format, .rw is our own, the most compact one.
+/// The extension says the format: .std is text, .data is RAPID's binary format, .rw is our own, the most compact one.
 /// Text is compressed when the name ends in .zst. Event ids stay the same.
 #[derive(Args)]
 #[command(after_help = CONVERT_HELP)]

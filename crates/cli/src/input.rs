@@ -118,7 +118,8 @@ pub(crate) fn expand(paths: &[PathBuf], reading: Reading) -> anyhow::Result<Vec<
         walk(path, reading.format, &mut files).with_context(|| path.display().to_string())?;
         if files.len() == before {
             let message = format!("{}: the folder has no trace in it", path.display());
-            let hint = "traces are told by extension, such as .std or .rw; give --format to take every file";
+            let hint =
+                "the extension says which files are traces, such as .std or .rw; --format takes every file";
             return Err(Failure::new(message).hint(hint).into());
         }
     }

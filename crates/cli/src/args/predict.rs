@@ -17,7 +17,7 @@ use super::{Reading, Showing};
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AtomicityChoice {
     /// Where a thread acts on a value that may have changed since it let go of a lock, or leaves two things half done;
-    /// what races is told with the race. With --all, all
+    /// what races is reported with the race. With --all, all
     Likely,
     /// Every interleaving that is possible, however harmless
     All,
@@ -107,7 +107,7 @@ pub(crate) struct Searching {
     /// Give up on a candidate after this time, such as 500ms, 2s or 1m [default: 2s; none with --work]
     #[arg(long, value_name = "TIME", value_parser = time)]
     budget: Option<Duration>,
-    /// Give up on a candidate after so many steps of the search, which are the same on every machine
+    /// Give up on a candidate after this many steps of the search, which are the same on every machine
     #[arg(long, value_name = "N")]
     pub(crate) work: Option<u64>,
     /// Stop before more memory than this is used, such as 500M or 8G, and show what was found so far

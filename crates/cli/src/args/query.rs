@@ -34,7 +34,7 @@ pub(crate) struct QueryArgs {
     /// Give up after this time, such as 500ms, 2s or 1m [default: never]
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) budget: Option<Duration>,
-    /// Give up after so many steps of the search, which are the same on every machine [default: never]
+    /// Give up after this many steps of the search, which are the same on every machine [default: never]
     #[arg(long, value_name = "N")]
     pub(crate) work: Option<u64>,
     /// A file of specifications that calls follow, besides the built-in ones; `bind` lines say which objects have

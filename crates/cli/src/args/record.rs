@@ -32,10 +32,10 @@ pub(crate) struct RecordArgs {
     /// Begin the program's clock at this second since 1970; else it begins at the second that it is
     #[arg(long, value_name = "SECOND", default_value_t = 0, hide_default_value = true)]
     pub(crate) clock: u64,
-    /// Stop recording after so many events, and let the program go on
+    /// Stop recording after this many events, and let the program go on
     #[arg(long, value_name = "N", default_value_t = 2_000_000_000)]
     pub(crate) max_events: u64,
-    /// Stop recording at so many bytes, such as 500M, and let the program go on: the trace ends there
+    /// Stop recording at this many bytes, such as 500M, and let the program go on: the trace ends there
     #[arg(long, value_name = "BYTES", default_value = "2G", value_parser = bytes)]
     pub(crate) max_size: u64,
     /// Keep only the last N events: the trace begins with the threads, locks and blocks that were there then

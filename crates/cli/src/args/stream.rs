@@ -42,7 +42,7 @@ pub(crate) struct StreamArgs {
     /// With --vindicate, give up on a pair after this time, such as 500ms, 2s or 1m
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = time, requires = "vindicate")]
     pub(crate) budget: Duration,
-    /// With --vindicate, give up on a pair after so many steps of the search, which are the same on every machine
+    /// With --vindicate, give up on a pair after this many steps of the search, which are the same on every machine
     #[arg(long, value_name = "N", requires = "vindicate")]
     pub(crate) work: Option<u64>,
     /// Write the pairs as JSON to this file; - for standard output, and nothing else there

@@ -132,7 +132,11 @@ async function main() {
     check(chip < all || (await run("document.querySelectorAll('.chip').length")) < 2, "a kind filters the list");
     await run("document.querySelector('.chip')?.click()");
   }
+  // Where there is one finding, no other one was open in between.
+  await key("b");
   await kinds();
+  if (wanted.includes("recorded")) await recorded();
+  if (wanted.includes("unfold")) await unfolding();
   await run(`location.hash = ${JSON.stringify(link.replace(/@.*/, ""))}`);
   await key("b");
   await theme("dark");
@@ -208,9 +212,56 @@ async function kinds() {
     if (!seen.has(kind)) await screenshot(`kind-${kind}`);
     seen.add(kind);
   }
-  for (const kind of wanted) check(seen.has(kind), `no finding of the kind ${kind}`);
+  for (const kind of wanted.filter((word) => MOMENTS[word])) check(seen.has(kind), `no finding of the kind ${kind}`);
 }
 const seen = new Set();
+
+/** What only a recorded program has: lines of its source, and what it wrote in both orders. */
+async function recorded() {
+  const found = await run("JSON.parse(document.getElementById('data').textContent).results.flatMap((result) => result.findings.filter((one) => one.kind === 'race').map((one) => one.fingerprint.slice(0, 8)))");
+  check(found.length > 0, "no race to show");
+  for (const id of found) {
+    await run(`location.hash = ${JSON.stringify(id)}`);
+    await until(`document.querySelector('.item[aria-current]')?.getAttribute('href') === ${JSON.stringify(`#${id}`)}`, `race ${id}`);
+    await until("document.querySelector('.caption strong') !== null", `race ${id} at its moment`);
+    check(await run("document.querySelectorAll('.card .src .ln.at.hot').length >= 2"), `race ${id}: the lines of both accesses`);
+    check(await run("[...document.querySelectorAll('.card .src .ln.at')].every((line) => line.querySelector('code').textContent.trim() !== '' && Number(line.querySelector('i').textContent) > 0)"), `race ${id}: lines with their number and text`);
+    check(await run("document.querySelectorAll('.pair figure').length === 2 && [...document.querySelectorAll('.pair figcaption')].every((caption) => / first: confirmed/.test(caption.textContent))"), `race ${id}: what the program did in each order, side by side`);
+    check(await run("(() => { const [a, b] = [...document.querySelectorAll('.pair figure')].map((figure) => figure.getBoundingClientRect()); return Math.abs(a.top - b.top) < 2 && a.right <= b.left; })()"), `race ${id}: the outputs stand beside each other`);
+    check(await run("document.querySelector('.fact.confirmed') !== null"), `race ${id}: that it was confirmed`);
+  }
+  await run("document.querySelector('.pair').scrollIntoView({ block: 'end' })");
+  await screenshot("outputs");
+  await run("window.scrollTo(0, 0)");
+}
+
+/** Folded events: a click shows the next hundred, `e` those of all folds. */
+async function unfolding() {
+  const inner = (where) => run(`document.querySelectorAll('${where} .row.inner').length`);
+  const click = () => run("document.querySelector('.panel.witness .row.fold .hit').click()");
+  const apart = "(() => { const tops = [...document.querySelectorAll('.panel.witness .row:not(.shared)')].map((row) => row.offsetTop).sort((a, b) => a - b); return tops.every((top, at) => at === 0 || top - tops[at - 1] >= 24); })()";
+  check(await inner(".stage") === 0, "folds begin closed");
+  const sizes = [];
+  for (let round = 0; round < 4; round++) {
+    await click();
+    sizes.push(await inner(".panel.witness"));
+    check(await run(apart), `rows lie over each other with ${sizes.at(-1)} unfolded`);
+    if (round === 0) {
+      check(await run("document.activeElement?.matches('.fold .hit') === true && document.activeElement.getAttribute('aria-expanded') === 'true'"), "the keyboard stays at the fold");
+      check(await run("/^100 of /.test(document.querySelector('.panel.witness .fold .label').textContent)"), "a fold says how much of it is shown");
+      await screenshot("unfolded");
+    }
+    if (round === 1) check(await run("document.querySelector('.panel.witness .fold .label').textContent.includes('the page has no more')"), "what is not in the page is said");
+  }
+  check(JSON.stringify(sizes) === "[100,200,0,100]", `a fold opens by a hundred, and closes: ${sizes}`);
+  await key("b");
+  check(await run("document.querySelector('.caption strong') !== null && document.querySelector('.witness .clash') !== null"), "the bug is where it was");
+  await run("document.activeElement.blur()");
+  await key("e");
+  check(await inner(".panel.witness") > 100 && await inner(".panel:not(.witness)") >= 100, "e unfolds both orders");
+  for (let round = 0; round < 5 && await inner(".stage") > 0; round++) await key("e");
+  check(await inner(".stage") === 0, "e folds them again where all were shown");
+}
 
 /** The open finding, and all of them, as they are printed. */
 async function printing(all) {

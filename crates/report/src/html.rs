@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::answer::Answer;
 use crate::json::TOOL;
 use crate::json::predict::{Document, Finding, TraceResult};
+use crate::view::{Row, View};
 
 const SCRIPT: &str = include_str!("../page/dist/page.js");
 const STYLE: &str = include_str!("../page/dist/page.css");
@@ -85,16 +86,40 @@ fn shorten(finding: &mut Finding) -> usize {
     if whole <= MOST_OF_ONE {
         return whole;
     }
-    if let Some(view) = &mut finding.view {
-        view.sources.clear();
+    let mut left = whole;
+    for take_away in [without_folded, without_sources, without_board] {
+        if left > MOST_OF_ONE
+            && let Some(view) = &mut finding.view
+        {
+            take_away(view);
+            left = size(finding);
+        }
     }
-    let without = size(finding);
-    if without > MOST_OF_ONE
-        && let Some(view) = &mut finding.view
-    {
-        view.board = None;
+    // Its names alone are too long.
+    if left > MOST_OF_ONE {
+        finding.view = None;
+        left = 0;
     }
-    size(finding)
+    left
+}
+
+fn without_folded(view: &mut View) {
+    if let Some(board) = &mut view.board {
+        board.unfolded.clear();
+        for row in board.observed.iter_mut().chain(&mut board.witness) {
+            if let Row::Fold(fold) = row {
+                fold.events.clear();
+            }
+        }
+    }
+}
+
+fn without_sources(view: &mut View) {
+    view.sources.clear();
+}
+
+fn without_board(view: &mut View) {
+    view.board = None;
 }
 
 /// JSON that can stand in a script element: nothing in it ends the element or a line of script.

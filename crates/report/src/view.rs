@@ -115,6 +115,9 @@ pub struct Board {
     pub bug: u32,
     /// What is so there: `both can run now`.
     pub moment: String,
+    /// Events of the folds, by their number: no more than 400.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfolded: Vec<Step>,
 }
 
 /// One line of an order.
@@ -184,6 +187,9 @@ pub struct Fold {
     /// Of how many threads; 0 where they were not counted.
     #[serde(default)]
     pub of_threads: u32,
+    /// The first of them, in this order; each is among the `unfolded` of the board.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<u32>,
     /// The state after them, as far as it changed.
     #[serde(flatten)]
     pub state: State,

@@ -11,7 +11,30 @@ export const lane = (hue: number): string => `var(--t${hue % 8})`;
 
 interface Lane { x: number; left: number; width: number; hue: number; rail: boolean }
 interface Geometry { lanes: Map<number, Lane>; compact: boolean; text: number; ids: number; width: number }
-interface Line { row: Row; at: number; y: number; height: number }
+/** A row, and the events of a fold that are shown under it. */
+interface Line { row: Row; at: number; y: number; height: number; inner: Step[] }
+
+/** How many more events of a fold are shown at once. */
+export const PAGE = 100;
+/** Per row of an order that folds events: how many of them are shown. */
+export type Opened = Map<number, number>;
+
+/** Shows the next events of a fold, or none again where all that the page has were shown. */
+export function unfold(rows: Row[], opened: Opened, at: number): void {
+  const row = rows[at];
+  const there = row && isFold(row) ? row.events?.length ?? 0 : 0;
+  const shown = opened.get(at) ?? 0;
+  if (shown >= there) opened.delete(at);
+  else opened.set(at, Math.min(there, shown + PAGE));
+}
+
+/** The same for all folds of both orders at once; none again where all were shown. */
+export function unfoldAll(orders: [Row[], Opened][]): void {
+  const open = orders.flatMap(([rows, opened]) => rows.flatMap((row, at) =>
+    (isFold(row) && (opened.get(at) ?? 0) < (row.events?.length ?? 0) ? [() => unfold(rows, opened, at)] : [])));
+  if (open.length === 0) for (const [, opened] of orders) opened.clear();
+  for (const act of open) act();
+}
 
 export interface Panel { element: HTMLElement; lines: Line[]; states: State[]; show(step: number, current: number | null): void; yOf(event: number): number | null; height: number }
 
@@ -21,9 +44,9 @@ export function hues(view: View): Map<number, number> {
   return new Map(involved.map((thread, hue) => [thread, hue]));
 }
 
-function geometry(view: View, board: Board, width: number): Geometry {
+function geometry(view: View, board: Board, width: number, opened: Opened): Geometry {
   const involved = hues(view);
-  const rows = [...board.observed, ...board.witness].filter((row): row is Step => !isFold(row));
+  const rows = [...board.observed, ...board.witness, ...(opened.size > 0 ? board.unfolded ?? [] : [])].filter((row): row is Step => !isFold(row));
   const others = [...new Set(rows.map((row) => row.thread))].filter((thread) => !involved.has(thread));
   const largest = Math.max(0, ...rows.map((row) => row.event));
   const ids = Math.max(24, 5 + 6.5 * String(largest).length);
@@ -40,33 +63,41 @@ function geometry(view: View, board: Board, width: number): Geometry {
 }
 
 /** Where the rows stand: events that can come at once share a row where there is room. */
-function layout(rows: Row[], board: Board, witness: boolean, compact: boolean): Line[] {
+function layout(rows: Row[], board: Board, witness: boolean, compact: boolean, opened: Opened): Line[] {
+  const known = new Map((board.unfolded ?? []).map((step) => [step.event, step]));
   let y = 0;
   let pending = false;
   return rows.map((row, at) => {
     const isPending = !isFold(row) && row.pending === true;
     const cry = witness && (isPending ? !pending : at === board.bug && !rows.some((other) => !isFold(other) && other.pending));
-    if (isPending && pending && !compact) return { row, at, y: y - HEIGHT, height: HEIGHT };
+    if (isPending && pending && !compact) return { row, at, y: y - HEIGHT, height: HEIGHT, inner: [] };
     pending ||= isPending;
     if (cry) y += HEIGHT;
-    const line = { row, at, y, height: HEIGHT };
-    y += HEIGHT;
+    const events = isFold(row) ? (row.events ?? []).slice(0, opened.get(at) ?? 0) : [];
+    const inner = events.flatMap((event) => known.get(event) ?? []);
+    const line = { row, at, y, height: HEIGHT * (1 + inner.length), inner };
+    y += line.height;
     return line;
   });
 }
 
-export function panel(view: View, board: Board, witness: boolean, width: number, select: (event: number) => void): Panel {
+export function panel(view: View, board: Board, witness: boolean, width: number, opened: Opened, select: (event: number) => void, open: (at: number) => void): Panel {
   const rows = witness ? board.witness : board.observed;
-  const shape = geometry(view, board, width);
-  const lines = layout(rows, board, witness, shape.compact);
-  const height = (lines.at(-1)?.y ?? 0) + HEIGHT + 4;
+  const shape = geometry(view, board, width, opened);
+  const lines = layout(rows, board, witness, shape.compact, opened);
+  const last = lines.at(-1);
+  const height = (last ? last.y + last.height : HEIGHT) + 4;
   const all = states(rows);
   const ink = svg("svg", { class: "ink", width, height, "aria-hidden": "true" });
   const list = h("ol", { class: "rows", "aria-label": witness ? "Steps of the witness" : "Steps as observed" });
   draw(ink, view, rows, lines, all, shape, height, witness);
   const elements = lines.map((line) => {
-    const element = rowElement(view, line, shape, board, witness, select);
-    list.append(element);
+    const element = rowElement(view, line, shape, board, witness, select, open);
+    list.append(element, ...line.inner.map((row, place) => {
+      const under = rowElement(view, { row, at: -1, y: line.y + HEIGHT * (place + 1), height: HEIGHT, inner: [] }, shape, board, witness, select, open);
+      under.classList.add("inner");
+      return under;
+    }));
     return element;
   });
   const first = lines.find((line) => !isFold(line.row) && line.row.pending) ?? (witness ? lines[board.bug] : undefined);
@@ -88,7 +119,7 @@ export function panel(view: View, board: Board, witness: boolean, width: number,
       else element.removeAttribute("aria-current");
     });
     const line = witness ? lines[step] : lines.find((line) => !isFold(line.row) && line.row.event === current);
-    const below = line && witness ? line.y + HEIGHT : height;
+    const below = line && witness ? line.y + line.height : height;
     place(veil, { top: below, height: Math.max(0, height - below) });
   };
   return { element, lines, states: all, show, yOf, height };
@@ -113,12 +144,19 @@ function heads(view: View, shape: Geometry): HTMLElement {
   return box;
 }
 
-function rowElement(view: View, line: Line, shape: Geometry, board: Board, witness: boolean, select: (event: number) => void): HTMLElement {
+function rowElement(view: View, line: Line, shape: Geometry, board: Board, witness: boolean, select: (event: number) => void, open: (at: number) => void): HTMLElement {
   const { row } = line;
   if (isFold(row)) {
     const of = row.of_threads > 1 ? ` of ${plural(row.of_threads, "thread")}` : "";
-    const label = place(h("span", { class: "label" }, `… ${plural(row.folded, "event")}${of}`), { left: shape.ids + 26 });
-    return place(h("li", { class: "row fold" }, label), { top: line.y });
+    const all = `${plural(row.folded, "event")}${of}`;
+    const there = row.events?.length ?? 0;
+    const shown = line.inner.length;
+    const act = there === 0 ? "" : shown === 0 ? "unfold" : shown < there ? `${Math.min(PAGE, there - shown)} more` : "fold";
+    const rest = shown > 0 && shown === there && there < row.folded ? ", the page has no more" : "";
+    const text = shown === 0 ? `… ${all}` : `${shown} of ${all}${rest}`;
+    const label = place(h("span", { class: "label" }, text, act ? h("span", { class: "act" }, act) : null), { left: shape.ids + 26 });
+    const hit = act ? h("button", { class: "hit", type: "button", "aria-expanded": String(shown > 0), "aria-label": `${text}: ${act}`, click: () => open(line.at) }) : null;
+    return place(h("li", { class: shown > 0 ? "row fold open" : "row fold" }, hit, label), { top: line.y });
   }
   const lane_ = shape.lanes.get(row.thread);
   const inLane = lane_ !== undefined && !lane_.rail && !shape.compact;
@@ -173,6 +211,12 @@ function draw(ink: SVGElement, view: View, rows: Row[], lines: Line[], all: Stat
     const colour = lane_.rail ? "var(--faint)" : lane(lane_.hue);
     if (row.bug) ink.append(svg("circle", { class: "ring", cx: lane_.x, cy: middle(at), r: Math.min(8.5, lane_.rail ? 7 : Math.max(5, lane_.width * 0.46)) }));
     ink.append(mark(row.op, lane_.x, middle(at), colour));
+  }
+  for (const line of lines) {
+    line.inner.forEach((row, place) => {
+      const lane_ = shape.lanes.get(row.thread);
+      if (lane_) ink.append(mark(row.op, lane_.x, line.y + HEIGHT * (place + 1.5), lane_.rail ? "var(--faint)" : lane(lane_.hue)));
+    });
   }
   const together = lines.filter((line) => isPending(line.row) && !isFold(line.row) && !LOCKS.has(line.row.op));
   const xs = together.map((line) => (isFold(line.row) ? 0 : shape.lanes.get(line.row.thread)?.x ?? 0));

@@ -10,13 +10,13 @@ export interface ThreadState { thread: number; held?: number[]; next?: Next; blo
 export interface VariableState { target: number; value?: string; writer?: number; freed?: boolean }
 export interface Reads { writer?: number; value?: string; changed?: boolean; freed?: boolean }
 interface Delta { threads?: ThreadState[]; values?: VariableState[] }
-export interface Fold extends Delta { folded: number; of_threads: number }
+export interface Fold extends Delta { folded: number; of_threads: number; events?: number[] }
 export interface Step extends Delta {
   event: number; thread: number; op: string; target?: number; site?: number; value?: string;
   bug?: boolean; pending?: boolean; reads?: Reads;
 }
 export type Row = Step | Fold;
-export interface Board { observed: Row[]; witness: Row[]; bug: number; moment: string }
+export interface Board { observed: Row[]; witness: Row[]; bug: number; moment: string; unfolded?: Step[] }
 export interface Excerpt { file: string; first: number; lines: string[]; newer?: boolean }
 export interface View {
   title: string; summary: string; roles: Role[]; wrong?: string; next: string;

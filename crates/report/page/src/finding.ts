@@ -1,6 +1,6 @@
 // One finding: its head, the board with the state beside it, and what is below.
 
-import { crossing, hues, lane, panel, type Panel } from "./board";
+import { crossing, hues, lane, panel, unfold, unfoldAll, type Panel } from "./board";
 import { isFold, type Finding, type Item, type Result, type Row, type Step, type ThreadState, type View } from "./data";
 import { clip, h, name, visible } from "./dom";
 import { below } from "./below";
@@ -10,7 +10,7 @@ import type { State } from "./state";
 import { kindWords, sentence, short, siteShort, value, verb } from "./words";
 
 /** A finding on the page, which can be stepped through. */
-export interface Shown { item: Item; steps: number; step: number; bug: number; go(step: number): void; play(): void; resize(): void; stop(): void }
+export interface Shown { item: Item; steps: number; step: number; bug: number; go(step: number): void; play(): void; unfold(): void; resize(): void; stop(): void }
 
 const GUTTER = 34;
 
@@ -37,10 +37,10 @@ export function show(into: HTMLElement, item: Item, result: Result, start: numbe
   if (!view || !board) {
     into.replaceChildren(head(item, result), h("p", { class: "none" }, "There is no picture of this finding: the page would be too large with all of them. ",
       h("code", null, "reweave report"), " shows it as text."), below(finding, result));
-    return { item, steps: 0, step: 0, bug: 0, go: () => undefined, play: () => undefined, resize: () => undefined, stop: () => undefined };
+    return { item, steps: 0, step: 0, bug: 0, go: () => undefined, play: () => undefined, unfold: () => undefined, resize: () => undefined, stop: () => undefined };
   }
   const shown: Shown & { timer: number | null } = {
-    item, steps: board.witness.length, step: start ?? board.bug, bug: board.bug, timer: null, go, play, resize: draw, stop,
+    item, steps: board.witness.length, step: start ?? board.bug, bug: board.bug, timer: null, go, play, unfold: every, resize: draw, stop,
   };
   const stage = h("div", { class: "stage" });
   const side = h("div", { class: "side" });
@@ -54,10 +54,11 @@ export function show(into: HTMLElement, item: Item, result: Result, start: numbe
   const tabs = (["observed", "witness"] as const).map((which) =>
     h("button", { type: "button", role: "tab", "aria-selected": String(which === "witness"), "data-tab": which, click: () => { tab = which; draw(); } }, which === "observed" ? "Observed" : "Witness"));
   const left = h("div", { class: "left" }, h("div", { class: "tabs", role: "tablist" }, tabs), stage, legend(board));
-  const keys = h("p", { class: "keys" }, [["←", "→", "step"], ["space", "run"], ["b", "bug"], ["j", "k", "finding"], ["/", "filter"]].map((key) => [key.slice(0, -1).map((one) => h("kbd", null, one)), `${key.at(-1)} `]));
+  const keys = h("p", { class: "keys" }, [["←", "→", "step"], ["space", "run"], ["b", "bug"], ["e", "unfold"], ["j", "k", "finding"], ["/", "filter"]].map((key) => [key.slice(0, -1).map((one) => h("kbd", null, one)), `${key.at(-1)} `]));
   const grid = h("div", { class: "board" }, left, h("div", { class: "right" }, player, side, keys));
   into.replaceChildren(head(item, result), grid, below(finding, result));
   let tab: "observed" | "witness" = "witness";
+  const opened = { observed: new Map<number, number>(), witness: new Map<number, number>() };
   let panels: Panel[] = [];
   let witness: Panel | undefined;
 
@@ -72,7 +73,11 @@ export function show(into: HTMLElement, item: Item, result: Result, start: numbe
       stop();
       if (at >= 0) go(at);
     };
-    const one = (which: boolean): Panel => panel(view as View, board as NonNullable<typeof board>, which, each, choose);
+    const one = (which: boolean): Panel => {
+      const order = which ? "witness" : "observed";
+      const open = (at: number): void => { unfold(board?.[order] ?? [], opened[order], at); draw(); focusFold(order, at); };
+      return panel(view as View, board as NonNullable<typeof board>, which, each, opened[order], choose, open);
+    };
     witness = one(true);
     const other = one(false);
     panels = single ? [tab === "witness" ? witness : other] : [other, witness];
@@ -95,6 +100,17 @@ export function show(into: HTMLElement, item: Item, result: Result, start: numbe
     caption.replaceChildren(h("span", { class: "count" }, `${shown.step + 1}/${shown.steps}`), said, " ", atBug ? h("strong", null, visible(capital(board?.moment ?? ""))) : "");
     side.replaceChildren(...cards(view as View, witness?.states[shown.step], finding, row, atBug));
     moved(shown.step);
+  }
+
+  /** The keyboard stays where it was: the row that was chosen has been drawn anew. */
+  function focusFold(order: "observed" | "witness", at: number): void {
+    const panel = stage.querySelector(order === "witness" ? ".panel.witness" : ".panel:not(.witness)");
+    panel?.querySelectorAll<HTMLElement>(".rows > li:not(.inner)")[at]?.querySelector<HTMLElement>(".hit")?.focus({ preventScroll: true });
+  }
+
+  function every(): void {
+    unfoldAll((["observed", "witness"] as const).map((order) => [board?.[order] ?? [], opened[order]]));
+    draw();
   }
 
   function play(): void {

@@ -86,7 +86,7 @@ function beside(by: number): void {
 
 const KEYS: Record<string, () => void> = {
   ArrowLeft: () => shown?.go(shown.step - 1), ArrowRight: () => shown?.go(shown.step + 1), Home: () => shown?.go(0),
-  End: () => shown?.go(shown.bug), b: () => shown?.go(shown.bug), " ": () => shown?.play(), j: () => beside(1), k: () => beside(-1),
+  End: () => shown?.go(shown.bug), b: () => shown?.go(shown.bug), e: () => shown?.unfold(), " ": () => shown?.play(), j: () => beside(1), k: () => beside(-1),
   "/": () => document.getElementById("q")?.focus(), t: theme,
 };
 

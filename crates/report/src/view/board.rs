@@ -1,5 +1,7 @@
 //! The rows of both orders.
 
+use std::collections::BTreeSet;
+
 use reweave_detect::{Kind, Pattern};
 use reweave_trace::EventId;
 use reweave_witness::{Claim, Machine};
@@ -15,6 +17,12 @@ use crate::event;
 /// The threads of longer stretches are not counted.
 const COUNTED: u64 = 100_000;
 
+/// The most events of folds that a board has, and the most of one fold.
+const UNFOLDED: usize = 400;
+const OF_ONE_FOLD: usize = 200;
+
+/// Both orders, and how many of the sites in the lists belong to their rows; those behind are of
+/// folded events.
 pub(super) fn board<'r, 't>(
     maker: &'r Maker<'t>,
     subject: &Subject<'_>,
@@ -22,12 +30,18 @@ pub(super) fn board<'r, 't>(
     lists: &mut Lists<'r, 't>,
     machine: Option<Machine<'r>>,
     left: &mut u64,
-) -> Board {
+) -> (Board, usize) {
     let trace = maker.trace();
     let all = trace.len() as u32;
     let observed = Order { trace, skips: &maker.skips, prefix: all, tail: &[] };
-    let mut writer =
-        Writer { maker, subject, kept, lists, run: Run::new(maker, kept, machine.clone(), *left) };
+    let mut writer = Writer {
+        maker,
+        subject,
+        kept,
+        lists,
+        run: Run::new(maker, kept, machine.clone(), *left),
+        unfolded: BTreeSet::new(),
+    };
     let (observed, _) = writer.rows(observed, None);
     *left = writer.run.left();
     let witness = subject.checked.witness();
@@ -44,12 +58,15 @@ pub(super) fn board<'r, 't>(
     let bug = match pending {
         [] => bug,
         pending => {
-            rows.extend(pending.iter().map(|&id| writer.step(id, None, State::default(), true)));
+            rows.extend(pending.iter().map(|&id| writer.row(id, None, State::default(), true)));
             rows.len() - 1
         }
     };
     *left = writer.run.left();
-    Board { observed, witness: rows, bug: bug as u32, moment: moment(maker, subject) }
+    let sites = writer.lists.sites.len();
+    let unfolded = std::mem::take(&mut writer.unfolded);
+    let unfolded = unfolded.into_iter().map(|id| writer.step(id, None, State::default(), false)).collect();
+    (Board { observed, witness: rows, bug: bug as u32, moment: moment(maker, subject), unfolded }, sites)
 }
 
 fn is_shown(order: &Order<'_>, id: EventId) -> bool {
@@ -70,6 +87,8 @@ struct Writer<'w, 'r, 't> {
     kept: &'r Kept,
     lists: &'w mut Lists<'r, 't>,
     run: Run<'r, 't>,
+    /// The events of folds that the board is to have.
+    unfolded: BTreeSet<EventId>,
 }
 
 impl Writer<'_, '_, '_> {
@@ -89,9 +108,9 @@ impl Writer<'_, '_, '_> {
                     let reads = self.run.step(*id, order.prefix);
                     let ran = id.0 >= order.prefix || id.0 >= self.kept.near;
                     let state = if ran { self.run.state(self.lists) } else { State::default() };
-                    self.step(*id, reads, state, false)
+                    self.row(*id, reads, state, false)
                 }
-                Piece::Shown(id) => self.step(*id, None, State::default(), false),
+                Piece::Shown(id) => self.row(*id, None, State::default(), false),
                 Piece::Folded(stretch) => self.fold(&order, stretch, behind),
             });
         }
@@ -103,7 +122,13 @@ impl Writer<'_, '_, '_> {
     }
 
     /// The rows up to the bug, and one for all that comes after it.
-    fn without_rest(&self, mut rows: Vec<Row>, order: &Order<'_>, pieces: &[Piece], bug: usize) -> Vec<Row> {
+    fn without_rest(
+        &mut self,
+        mut rows: Vec<Row>,
+        order: &Order<'_>,
+        pieces: &[Piece],
+        bug: usize,
+    ) -> Vec<Row> {
         let rest = pieces.iter().skip(bug + 1).map(|piece| match piece {
             Piece::Shown(_) => 1,
             Piece::Folded(stretch) => order.count(stretch),
@@ -111,16 +136,37 @@ impl Writer<'_, '_, '_> {
         let folded = rest.sum();
         rows.truncate(bug + 1);
         if folded > 0 {
-            rows.push(Row::Fold(Fold { folded, of_threads: 0, state: State::default() }));
+            let rest =
+                pieces.iter().skip(bug + 1).flat_map(|piece| -> Box<dyn Iterator<Item = EventId> + '_> {
+                    match piece {
+                        Piece::Shown(id) => Box::new(std::iter::once(*id)),
+                        Piece::Folded(stretch) => Box::new(order.events(stretch)),
+                    }
+                });
+            let events = self.unfold(rest);
+            rows.push(Row::Fold(Fold { folded, of_threads: 0, events, state: State::default() }));
         }
         rows
+    }
+
+    /// The first events of a fold, as far as there is room for them.
+    fn unfold(&mut self, events: impl Iterator<Item = EventId>) -> Vec<u32> {
+        let mut first = Vec::new();
+        for id in events.take(OF_ONE_FOLD) {
+            if self.unfolded.len() >= UNFOLDED && !self.unfolded.contains(&id) {
+                break;
+            }
+            self.unfolded.insert(id);
+            first.push(id.0);
+        }
+        first
     }
 
     fn fold(&mut self, order: &Order<'_>, stretch: &Stretch, behind: bool) -> Row {
         let folded = order.count(stretch);
         let mut of_threads = 0;
         if folded <= COUNTED {
-            let threads: std::collections::BTreeSet<_> =
+            let threads: BTreeSet<_> =
                 order.events(stretch).map(|id| self.maker.trace().thread(id)).collect();
             of_threads = threads.len() as u32;
         }
@@ -136,16 +182,21 @@ impl Writer<'_, '_, '_> {
                 state = self.run.state(self.lists);
             }
         }
-        Row::Fold(Fold { folded, of_threads, state })
+        let events = self.unfold(order.events(stretch));
+        Row::Fold(Fold { folded, of_threads, events, state })
     }
 
-    fn step(&mut self, id: EventId, reads: Option<Reads>, state: State, pending: bool) -> Row {
+    fn row(&mut self, id: EventId, reads: Option<Reads>, state: State, pending: bool) -> Row {
+        Row::Step(Box::new(self.step(id, reads, state, pending)))
+    }
+
+    fn step(&mut self, id: EventId, reads: Option<Reads>, state: State, pending: bool) -> Step {
         let trace = self.maker.trace();
         let op = trace.op(id);
         let values = trace.values(id);
         let value = if op.kind().writes() { values.written } else { values.read };
         let site = self.lists.site(id);
-        Row::Step(Box::new(Step {
+        Step {
             event: id.0,
             thread: self.lists.thread(trace.thread(id)),
             op: event::word(op.kind()).to_owned(),
@@ -156,7 +207,7 @@ impl Writer<'_, '_, '_> {
             pending,
             reads,
             state,
-        }))
+        }
     }
 }
 

@@ -137,9 +137,10 @@ impl<'t> Maker<'t> {
             let thread = lists.thread(self.trace().thread(id));
             roles.push(Role { event: id.0, thread, text: words::part(scene.trace, subject, place), held });
         }
-        let board =
+        let made =
             machine.map(|(machine, left)| board::board(self, subject, kept, &mut lists, machine, left));
-        let sources = self.excerpts(subject, &lists);
+        let (board, shown) = made.map_or((None, lists.sites.len()), |(board, shown)| (Some(board), shown));
+        let sources = self.excerpts(subject, lists.sites.get(..shown).unwrap_or_default());
         View {
             title: words::headline(scene.trace, subject),
             summary: words::summary(scene.trace, subject),
@@ -154,12 +155,12 @@ impl<'t> Maker<'t> {
         }
     }
 
-    /// The lines around every site of the view.
-    fn excerpts(&self, subject: &Subject<'_>, lists: &Lists<'_, 't>) -> Vec<Excerpt> {
+    /// The lines around sites of the view.
+    fn excerpts(&self, subject: &Subject<'_>, sites: &[Site]) -> Vec<Excerpt> {
         let Some(sources) = self.sources else { return Vec::new() };
         let mut wanted: BTreeMap<String, Vec<u32>> = BTreeMap::new();
         let own = subject.events.iter().map(|&id| Site::new(self.trace().site_name(self.trace().site(id))));
-        for site in own.chain(lists.sites.iter().cloned()) {
+        for site in own.chain(sites.iter().cloned()) {
             if let (Some(file), Some(line)) = (site.file, site.line) {
                 wanted.entry(file).or_default().push(line);
             }

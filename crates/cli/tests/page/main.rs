@@ -2,6 +2,9 @@
 //!
 //! Where Chromium, node or npm is not to be had, a notice says what was not tried.
 
+mod recorded;
+mod sizes;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,13 +1,14 @@
 """Predicts on all traces of a folder with Ray: one task a trace, on as many machines as the cluster has.
 
     pip install ray
-    python predict_folder_ray.py FOLDER OUT.json          REWEAVE names the command
+    python predict_folder_ray.py FOLDER OUT.json          REWEAVE names the command, REWEAVE_OPTIONS gives options
 
 The folder has to be there on every machine. Ray runs a task again whose worker died. The result is what
 `reweave predict FOLDER --json OUT.json` writes, but for the seconds.
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,21 @@ from pathlib import Path
 import ray
 
 REWEAVE = os.environ.get("REWEAVE", "reweave")
-ENDINGS = (".rw", ".std", ".std.zst", ".data")
+OPTIONS = os.environ.get("REWEAVE_OPTIONS", "").split()
+TRACE = re.compile(r".*\.(std|data|rr|csv|speedygo|rw)(\.(zst|gz))*", re.IGNORECASE | re.DOTALL)
+
+
+def traces_in(folder: Path) -> list[Path]:
+    """The traces that `reweave predict FOLDER` takes, in its order: of all formats, in folders below too, nothing that is hidden."""
+    found = []
+    for path in sorted(folder.iterdir(), key=lambda path: os.fsencode(path.name)):
+        if path.name.startswith("."):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            found += traces_in(path)
+        elif path.is_file() and TRACE.fullmatch(path.name):
+            found.append(path)
+    return found
 
 
 @ray.remote(max_retries=3, num_cpus=1)
@@ -24,7 +39,7 @@ def predict(trace: str) -> bytes:
     """The document of one trace."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "part.json"
-        command = [REWEAVE, "--quiet", "--jobs", "1", "predict", trace, "--json", str(out)]
+        command = [REWEAVE, "--quiet", "--jobs", "1", "predict", trace, "--json", str(out), *OPTIONS]
         ran = subprocess.run(command, capture_output=True, text=True, check=False)
         # 0: nothing found, 1: findings, 3: a limit was reached. A command that was killed takes its worker along, which Ray replaces.
         if ran.returncode < 0:
@@ -36,9 +51,7 @@ def predict(trace: str) -> bytes:
 
 def main() -> int:
     folder, out = Path(sys.argv[1]), sys.argv[2]
-    traces = sorted(
-        (path for path in folder.iterdir() if path.name.endswith(ENDINGS)), key=lambda path: os.fsencode(path.name)
-    )
+    traces = traces_in(folder)
     ray.init(log_to_driver=False, include_dashboard=False)
     documents = ray.get([predict.remote(str(trace)) for trace in traces])
     with tempfile.TemporaryDirectory() as parts:

@@ -17,12 +17,16 @@ fn reweave() -> Command {
     Command::new(env!("CARGO_BIN_EXE_reweave"))
 }
 
-/// A folder with traces of several formats.
+/// A folder with traces of several formats, in folders below too, and with what is none.
 fn traces(folder: &Path) -> PathBuf {
     let traces = folder.join("traces of a week");
     fs::create_dir(&traces).expect("a folder");
-    for seed in 1..=3 {
-        let name = traces.join(format!("{seed}.rw"));
+    for folder in ["week", "week-end", ".parts", "none"] {
+        fs::create_dir(traces.join(folder)).expect("a folder");
+    }
+    // By whole paths, `week-end` and `week.std` would come before `week`.
+    for (seed, name) in (1..).zip(["1.rw", "week/2.rw", "week-end/3.std.zst", "week.Std"]) {
+        let name = traces.join(name);
         let mut generate = reweave();
         generate.args([
             "--quiet",
@@ -36,7 +40,11 @@ fn traces(folder: &Path) -> PathBuf {
         ]);
         assert!(generate.arg(name).status().expect("it starts").success());
     }
-    fs::copy(root().join("examples/bank.std"), traces.join("bank.std")).expect("it is copied");
+    for name in ["bank.std", ".hidden.std", ".parts/1.std", "none/bank.txt"] {
+        fs::copy(root().join("examples/bank.std"), traces.join(name)).expect("it is copied");
+    }
+    std::os::unix::fs::symlink(traces.join("bank.std"), traces.join("none/link.std")).expect("a link");
+    std::os::unix::fs::symlink(traces.join("week"), traces.join("none/again")).expect("a link");
     traces
 }
 
@@ -93,14 +101,10 @@ fn workers_give_what_one_process_gives() {
     }
 }
 
-#[test]
-fn a_worker_that_is_killed_is_replaced() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let traces = traces(folder.path());
-    let expected = whole(&traces, folder.path());
-    // Ends as if killed, the first time that it is given this trace.
-    let killed = folder.path().join("killed");
-    let worker = folder.path().join("worker");
+/// A command that ends as if killed, the first time that it is given a certain trace; and the
+/// folder that then is there.
+fn dying_worker(folder: &Path) -> (PathBuf, PathBuf) {
+    let (killed, worker) = (folder.join("killed"), folder.join("worker"));
     let script = format!(
         "#!/bin/sh\ncase \"$*\" in *2.rw*) if mkdir '{}' 2>/dev/null; then kill -9 $$; fi ;; esac\nexec '{}' \"$@\"\n",
         killed.display(),
@@ -108,11 +112,54 @@ fn a_worker_that_is_killed_is_replaced() {
     );
     fs::write(&worker, script).expect("a file");
     fs::set_permissions(&worker, fs::Permissions::from_mode(0o755)).expect("a program");
+    (worker, killed)
+}
+
+#[test]
+fn a_worker_that_is_killed_is_replaced() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let traces = traces(folder.path());
+    let expected = whole(&traces, folder.path());
+    let (worker, killed) = dying_worker(folder.path());
     let out = folder.path().join("out.json");
     let ran = over_workers(&traces, &out, &worker, "2", false);
     assert!(killed.exists(), "no worker was killed: {ran:?}");
     assert_eq!(ran.status.code(), Some(1), "{ran:?}");
     assert!(String::from_utf8_lossy(&ran.stderr).contains("exit code 137"), "{ran:?}");
+    assert_eq!(document(&out), expected);
+}
+
+/// A Python that has Ray: the one that `REWEAVE_RAY` names, that of `scripts/setup`, or the
+/// system's.
+fn python_with_ray() -> Option<PathBuf> {
+    let named = std::env::var_os("REWEAVE_RAY").map(PathBuf::from);
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is in the target folder");
+    let known = [target.join("python-environment/bin/python"), "python3".into()];
+    named.into_iter().chain(known).find(|python| {
+        let tried = Command::new(python).args(["-c", "import ray"]).output();
+        tried.is_ok_and(|output| output.status.success())
+    })
+}
+
+/// A task whose command is killed takes its worker along, and Ray gives it to another one.
+#[test]
+fn ray_gives_what_one_process_gives() {
+    let Some(python) = python_with_ray() else {
+        println!(
+            "Ray is not installed (pip install ray, 280 MB; REWEAVE_RAY names a Python that has it): not tried"
+        );
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let traces = traces(folder.path());
+    let expected = whole(&traces, folder.path());
+    let (worker, killed) = dying_worker(folder.path());
+    let out = folder.path().join("out.json");
+    let mut script = Command::new(python);
+    script.arg(root().join("examples/workers/predict_folder_ray.py")).arg(&traces).arg(&out);
+    let ran = script.env("REWEAVE", worker).env("REWEAVE_OPTIONS", OPTIONS).output().expect("it starts");
+    assert!(killed.exists(), "no worker was killed: {ran:?}");
+    assert_eq!(ran.status.code(), Some(1), "{ran:?}");
     assert_eq!(document(&out), expected);
 }
 

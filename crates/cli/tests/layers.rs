@@ -1,5 +1,8 @@
 //! The rules of the house that a machine can keep; `CONTRIBUTING.md` gives the reasons.
 
+#[path = "layers/sizes.rs"]
+mod sizes;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -14,6 +14,7 @@ mod observed;
 mod predict;
 mod predict_files;
 mod predict_large;
+mod progress;
 mod query;
 mod recorded;
 mod spec;

@@ -3,6 +3,7 @@
 //! Each records what the call did and makes it a scheduling point where it can block. The real functions are in [`real`]; the
 //! table of state outside of memory is `outside/table.rs`, and the list of harmless functions is [`listed`].
 
+pub(crate) mod asynchronous;
 pub(crate) mod blocking;
 pub(crate) mod c11;
 pub(crate) mod cancel;
@@ -10,6 +11,7 @@ pub(crate) mod channels;
 pub(crate) mod checked;
 pub(crate) mod condition;
 pub(crate) mod heap;
+pub(crate) mod helpers;
 pub(crate) mod interrupted;
 pub(crate) mod libraries;
 pub(crate) mod linkage;
@@ -30,5 +32,8 @@ pub(crate) mod shared;
 pub(crate) mod signals;
 pub(crate) mod sleeps;
 pub(crate) mod streams;
+pub(crate) mod syscalls;
+pub(crate) mod taking;
 pub(crate) mod threads;
+pub(crate) mod transfers;
 pub(crate) mod vectors;

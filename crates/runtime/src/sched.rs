@@ -14,6 +14,7 @@ pub(crate) mod plan;
 pub(crate) mod policy;
 pub(crate) mod spin;
 pub(crate) mod steer;
+pub(crate) mod strangers;
 pub(crate) mod thread;
 pub(crate) mod time;
 pub(crate) mod wake;

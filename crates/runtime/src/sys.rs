@@ -171,6 +171,13 @@ pub(crate) fn read(file: i32, into: &mut [u8]) -> usize {
     usize::try_from(call(READ, file as usize, into.as_mut_ptr() as usize, into.len())).unwrap_or(0)
 }
 
+/// Reads entries of a folder, as the kernel lays them out; how many bytes of them.
+pub(crate) fn entries(folder: i32, into: &mut [u64]) -> usize {
+    const GETDENTS64: usize = 217;
+    let bytes = size_of_val(into);
+    usize::try_from(call(GETDENTS64, folder as usize, into.as_mut_ptr() as usize, bytes)).unwrap_or(0)
+}
+
 /// Writes all of `bytes`, or gives the number of the error.
 pub(crate) fn write(file: i32, mut bytes: &[u8]) -> Result<(), i32> {
     const EINTR: isize = -4;

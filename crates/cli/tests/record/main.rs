@@ -6,6 +6,7 @@
 mod building;
 mod common;
 mod company;
+mod correct;
 mod ends;
 mod findings;
 mod lost;

@@ -6,7 +6,7 @@ use crate::abi::export::export;
 use crate::libc::real;
 use crate::libc::rendezvous::fail;
 use crate::libc::streams;
-use crate::libc::vectors::{Given, count, filled, fills, made_line};
+use crate::libc::vectors::{Given, count, filled, fills};
 use crate::record::inputs::{self, Source};
 use crate::record::recording::Inside;
 use crate::sched::clock::{self, Departure};
@@ -51,6 +51,14 @@ fn blocking(code: usize, call: impl FnOnce() -> usize) -> usize {
 /// A flag of calls on sockets that are not to wait.
 const DONTWAIT: usize = 0x40;
 
+/// Says of a call on a socket that it waits for all that it asks for.
+pub(crate) const WAITALL: usize = 0x100;
+
+/// Whether what a call with these flags asks for is there to be taken.
+fn is_there(file: usize, flags: usize) -> bool {
+    flags & WAITALL == 0 && sys::ready(file as i32, IN)
+}
+
 /// Whether a call on the file, with these flags, waits for nothing.
 fn is_impatient(file: usize, flags: usize) -> bool {
     const GETFL: usize = 3;
@@ -71,17 +79,37 @@ impl Inside {
     /// Waits without the baton until there is something to take from a file. So the call that takes it can be made with the baton,
     /// and who takes what is recorded in the order in which it happened. None where a signal came that ends the wait.
     pub(crate) fn await_input(&mut self, file: usize, flags: usize) -> Option<()> {
+        if is_impatient(file, flags) || has_limit(file) {
+            return Some(());
+        }
+        self.await_file(file, IN)
+    }
+
+    /// The same for input from one file and room in another, both at once.
+    fn await_both(&mut self, from: usize, to: usize) -> Option<()> {
+        let goes_on =
+            |file, event| sys::ready(file as i32, event) || is_impatient(file, 0) || has_limit(file);
+        while !(goes_on(from, IN) && goes_on(to, OUT)) {
+            if !goes_on(from, IN) {
+                self.await_file(from, IN)?;
+            }
+            if !goes_on(to, OUT) {
+                self.await_file(to, OUT)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Waits without the baton until a file is ready.
+    fn await_file(&mut self, file: usize, events: i16) -> Option<()> {
         #[repr(C)]
         struct Poll {
             file: i32,
             events: i16,
             happened: i16,
         }
-        if is_impatient(file, flags) || has_limit(file) {
-            return Some(());
-        }
-        while !sys::ready(file as i32, IN) {
-            let mut poll = Poll { file: file as i32, events: IN, happened: 0 };
+        while !sys::ready(file as i32, events) {
+            let mut poll = Poll { file: file as i32, events, happened: 0 };
             self.me.interrupted.store(false, Relaxed);
             self.elsewhere(|| real::poll(&raw mut poll as usize, 1, usize::MAX));
             if self.me.interrupted.load(Relaxed) {
@@ -93,35 +121,53 @@ impl Inside {
 }
 
 /// Makes a call that takes from a file; what is taken is recorded after it.
-fn on_file(file: usize, flags: usize, code: usize, call: impl FnOnce() -> usize) -> usize {
+pub(crate) fn on_file(file: usize, flags: usize, code: usize, call: impl FnOnce() -> usize) -> usize {
     let Some(mut inside) = Inside::enter() else { return call() };
     inside.settle();
     inside.point(Step::Sync, code);
     if inside.await_input(file, flags).is_none() {
         return fail(EINTR);
     }
-    let result = if sys::ready(file as i32, IN) || is_impatient(file, flags) {
-        call()
-    } else {
-        inside.elsewhere(call)
-    };
+    let result =
+        if is_there(file, flags) || is_impatient(file, flags) { call() } else { inside.elsewhere(call) };
     inside.receives(file, count(result) > 0, code);
     result
 }
 
+/// Makes a call that moves something from one file to another. Both are recorded before it, once it need not wait: what arrives
+/// comes after what was taken for it. Should it wait nevertheless, others can have it let go of the baton.
+pub(crate) fn moves(from: usize, to: usize, code: usize, call: impl FnOnce() -> usize) -> usize {
+    let Some(mut inside) = Inside::enter() else { return call() };
+    inside.settle();
+    inside.point(Step::Sync, code);
+    if inside.await_both(from, to).is_none() {
+        return fail(EINTR);
+    }
+    inside.at_once(code, |inside| {
+        inside.receives(from, true, code);
+        inside.sends(to, code);
+    });
+    drop(inside);
+    call()
+}
+
 /// Makes a call that sends to a file; what is read for it, and that it is sent, is recorded before it.
-fn sends(file: usize, given: Given, code: usize, call: impl FnOnce() -> usize) -> usize {
+pub(crate) fn sends(file: usize, given: Given, code: usize, call: impl FnOnce() -> usize) -> usize {
     let Some(mut inside) = Inside::enter() else { return call() };
     inside.settle();
     inside.point(Step::Sync, code);
     inside.gives(given, code);
     inside.sends(file, code);
-    if sys::ready(file as i32, OUT) { call() } else { inside.elsewhere(call) }
+    let fits = given.length() <= AT_ONCE || !inside.is_channel(file);
+    if fits && sys::ready(file as i32, OUT) { call() } else { inside.elsewhere(call) }
 }
+
+/// How much a pipe or socket takes at once that says it takes something. For the rest of more, somebody may have to take first.
+const AT_ONCE: usize = 4096;
 
 /// As [`on_file`], for a stream: only what is read from a regular file is certainly there as a whole. Nobody else uses the stream
 /// meanwhile.
-fn on_stream(stream: usize, code: usize, call: impl FnOnce() -> usize) -> usize {
+pub(crate) fn on_stream(stream: usize, code: usize, call: impl FnOnce() -> usize) -> usize {
     let Some(mut inside) = Inside::enter() else { return call() };
     inside.settle();
     inside.await_stream(stream);
@@ -138,7 +184,7 @@ fn on_stream(stream: usize, code: usize, call: impl FnOnce() -> usize) -> usize 
 }
 
 /// As [`on_stream`], for a call that takes from it.
-fn takes(stream: usize, code: usize, call: impl FnOnce() -> usize) -> usize {
+pub(crate) fn takes(stream: usize, code: usize, call: impl FnOnce() -> usize) -> usize {
     let result = on_stream(stream, code, call);
     streams::taken(stream, code);
     result
@@ -170,7 +216,7 @@ fn connects(file: usize, code: usize, call: impl FnOnce() -> usize) -> usize {
 /// Declares calls that take from files, send to them, or only wait.
 macro_rules! calls {
     ($($name:ident ($($argument:ident),*) $(with $other:ident $how:ident)? $(sends $file:ident ($given:expr))? $(takes $from:ident ($filled:expr))?;)*) => { $(
-        extern "C" fn $name($($argument: usize,)* code: usize) -> usize {
+        pub(crate) extern "C" fn $name($($argument: usize,)* code: usize) -> usize {
             let result = calls!(@call code $([$other $how])? $(($file $given))? $({$from})? || real::$name($($argument),*));
             $( fills($filled, result, code); )?
             result
@@ -188,6 +234,8 @@ calls! {
     send(file, at, length, flags) sends file (Given::Bytes(at, length));
     sendmsg(file, message, flags) sends file (Given::Message(message));
     readv(file, pieces, count) takes file (Given::Pieces(pieces, count));
+    preadv2(file, pieces, count, offset, flags) takes file (Given::Pieces(pieces, count));
+    preadv64v2(file, pieces, count, offset, flags) takes file (Given::Pieces(pieces, count));
     accept(file, address, length) with file accepts;
     accept4(file, address, length, flags) with file accepts;
     connect(file, address, length) with file connects;
@@ -196,26 +244,16 @@ calls! {
     fsync(file);
 }
 
-extern "C" fn recvmsg(file: usize, message: usize, flags: usize, code: usize) -> usize {
+pub(crate) extern "C" fn recvmsg(file: usize, message: usize, flags: usize, code: usize) -> usize {
     let result = on_file(file, flags, code, || real::recvmsg(file, message, flags));
     fills(Given::Message(message), result, code);
     result
 }
 
-extern "C" fn eventfd_read(file: usize, value: usize, code: usize) -> usize {
+pub(crate) extern "C" fn eventfd_read(file: usize, value: usize, code: usize) -> usize {
     let result = on_file(file, 0, code, || real::eventfd_read(file, value));
     fills(Given::Bytes(value, 8), if result as i32 == 0 { 8 } else { 0 }, code);
     result
-}
-
-extern "C" fn getline(line: usize, length: usize, stream: usize, code: usize) -> usize {
-    let result = takes(stream, code, || real::getline(line, length, stream));
-    made_line(line, length, result, code)
-}
-
-extern "C" fn getdelim(line: usize, length: usize, end: usize, stream: usize, code: usize) -> usize {
-    let result = takes(stream, code, || real::getdelim(line, length, end, stream));
-    made_line(line, length, result, code)
 }
 
 /// Reads; what comes from outside is kept, or given again.
@@ -231,12 +269,12 @@ fn reads(
     inside.point(Step::Sync, code);
     let foreign = inputs::is_foreign(file);
     // What another thread sent through a socket is taken out, though it is known what it was.
-    let taken = if sys::ready(file as i32, IN) && file != 0 { Some(call()) } else { None };
+    let taken = if is_there(file, flags) && file != 0 { Some(call()) } else { None };
     let given = if foreign { inside.given(kind, Source::Descriptor(file), at, length) } else { None };
     let result = match given.or(taken) {
         Some(result) => result,
         None if inside.await_input(file, flags).is_none() => fail(EINTR),
-        None if sys::ready(file as i32, IN) || is_impatient(file, flags) => call(),
+        None if is_there(file, flags) || is_impatient(file, flags) => call(),
         None => inside.elsewhere(call),
     };
     if foreign && given.is_none() {
@@ -276,7 +314,7 @@ pub(crate) extern "C" fn fread(at: usize, size: usize, number: usize, file: usiz
     result
 }
 
-fn character(file: usize, code: usize, call: impl FnOnce() -> usize) -> usize {
+pub(crate) fn character(file: usize, code: usize, call: impl FnOnce() -> usize) -> usize {
     let call = || on_stream(file, code, call);
     let result = if inputs::is_standard(file) {
         // The end of the input is no error that anybody looks up.
@@ -289,20 +327,8 @@ fn character(file: usize, code: usize, call: impl FnOnce() -> usize) -> usize {
     result
 }
 
-extern "C" fn fgetc(file: usize, code: usize) -> usize {
-    character(file, code, || real::fgetc(file))
-}
-
-extern "C" fn getc(file: usize, code: usize) -> usize {
-    character(file, code, || real::getc(file))
-}
-
-extern "C" fn getchar(code: usize) -> usize {
-    character(inputs::standard(), code, real::getchar)
-}
-
 /// The length of a line with the zero at its end.
-fn line_length(at: usize, length: usize) -> usize {
+pub(crate) fn line_length(at: usize, length: usize) -> usize {
     (0..length).find(|place| crate::abi::access::load(at + place, 1) == 0).map_or(length, |place| place + 1)
 }
 
@@ -329,7 +355,7 @@ pub(crate) extern "C" fn fgets(at: usize, length: usize, file: usize, code: usiz
     result
 }
 
-extern "C" fn recvfrom(
+pub(crate) extern "C" fn recvfrom(
     file: usize,
     at: usize,
     length: usize,
@@ -342,7 +368,7 @@ extern "C" fn recvfrom(
     result
 }
 
-extern "C" fn sendto(
+pub(crate) extern "C" fn sendto(
     file: usize,
     at: usize,
     length: usize,
@@ -355,27 +381,29 @@ extern "C" fn sendto(
 
 export! {
     read(3) => read;
+    __read(3) => read;
     write(3) => write;
+    __write(3) => write;
     readv(3) => readv;
     writev(3) => writev;
+    preadv2(5) => preadv2;
+    preadv64v2(5) => preadv64v2;
     recv(4) => recv;
+    __recv(4) => recv;
     recvmsg(3) => recvmsg;
     recvfrom(6) => recvfrom;
     sendto(6) => sendto;
     send(4) => send;
+    __send(4) => send;
     sendmsg(3) => sendmsg;
     accept(3) => accept;
     accept4(4) => accept4;
     connect(3) => connect;
+    __connect(3) => connect;
     eventfd_read(2) => eventfd_read;
     sigsuspend(1) => sigsuspend;
     system(1) => system;
     fread(4) => fread;
     fgets(3) => fgets;
-    getline(3) => getline;
-    getdelim(4) => getdelim;
-    fgetc(1) => fgetc;
-    getc(1) => getc;
-    getchar(0) => getchar;
     fsync(1) => fsync;
 }

@@ -97,6 +97,11 @@ impl Inside {
         }
     }
 
+    /// Whether threads may talk through a descriptor, so that one waits for another to take what was sent.
+    pub(crate) fn is_channel(&mut self, file: usize) -> bool {
+        !self.is_plain_output(file) && self.channel(file).is_some()
+    }
+
     /// Whether it is the standard output or error that the program was started with.
     fn is_plain_output(&mut self, file: usize) -> bool {
         matches!(file as i32, 1 | 2) && !self.was_closed(file)
@@ -152,7 +157,7 @@ fn opened(code: usize) {
 /// Declares calls that give a descriptor.
 macro_rules! opening {
     ($($name:ident ($($argument:ident),*);)*) => { $(
-        extern "C" fn $name($($argument: usize,)* code: usize) -> usize {
+        pub(crate) extern "C" fn $name($($argument: usize,)* code: usize) -> usize {
             opened(code);
             real::$name($($argument),*)
         }
@@ -170,7 +175,7 @@ opening! {
 /// Declares calls that open a file by its name.
 macro_rules! naming {
     ($($name:ident ($($argument:ident),*) $flags:expr;)*) => { $(
-        extern "C" fn $name($($argument: usize,)* code: usize) -> usize {
+        pub(crate) extern "C" fn $name($($argument: usize,)* code: usize) -> usize {
             opens_name($flags, code);
             let result = real::$name($($argument),*);
             opened_name(result, $flags, code);
@@ -229,15 +234,21 @@ fn opened_two(result: usize, at: usize, code: usize) -> usize {
     result
 }
 
-extern "C" fn pipe(at: usize, code: usize) -> usize {
+pub(crate) extern "C" fn pipe(at: usize, code: usize) -> usize {
     opened_two(real::pipe(at), at, code)
 }
 
-extern "C" fn pipe2(at: usize, flags: usize, code: usize) -> usize {
+pub(crate) extern "C" fn pipe2(at: usize, flags: usize, code: usize) -> usize {
     opened_two(real::pipe2(at, flags), at, code)
 }
 
-extern "C" fn socketpair(domain: usize, kind: usize, protocol: usize, at: usize, code: usize) -> usize {
+pub(crate) extern "C" fn socketpair(
+    domain: usize,
+    kind: usize,
+    protocol: usize,
+    at: usize,
+    code: usize,
+) -> usize {
     opened_two(real::socketpair(domain, kind, protocol, at), at, code)
 }
 
@@ -250,7 +261,7 @@ fn closing(file: usize, code: usize) {
     }
 }
 
-extern "C" fn close(file: usize, code: usize) -> usize {
+pub(crate) extern "C" fn close(file: usize, code: usize) -> usize {
     if has_life(file)
         && sys::kind_of_file(file as i32).is_some()
         && let Some(mut inside) = Inside::enter()
@@ -263,14 +274,14 @@ extern "C" fn close(file: usize, code: usize) -> usize {
     real::close(file)
 }
 
-extern "C" fn dup2(file: usize, other: usize, code: usize) -> usize {
+pub(crate) extern "C" fn dup2(file: usize, other: usize, code: usize) -> usize {
     closing(other, code);
     let result = real::dup2(file, other);
     opened(code);
     result
 }
 
-extern "C" fn dup3(file: usize, other: usize, flags: usize, code: usize) -> usize {
+pub(crate) extern "C" fn dup3(file: usize, other: usize, flags: usize, code: usize) -> usize {
     closing(other, code);
     let result = real::dup3(file, other, flags);
     opened(code);
@@ -278,7 +289,13 @@ extern "C" fn dup3(file: usize, other: usize, flags: usize, code: usize) -> usiz
 }
 
 /// A set of descriptors gets or loses one: whoever waits for the set learns of that.
-extern "C" fn epoll_ctl(set: usize, operation: usize, file: usize, event: usize, code: usize) -> usize {
+pub(crate) extern "C" fn epoll_ctl(
+    set: usize,
+    operation: usize,
+    file: usize,
+    event: usize,
+    code: usize,
+) -> usize {
     if let Some(mut inside) = Inside::enter() {
         inside.settle();
         inside.joins_set(file);
@@ -302,6 +319,8 @@ extern "C" fn eventfd_write(file: usize, value: usize, code: usize) -> usize {
 export! {
     socket(3) => socket;
     open(3) => open;
+    __open(3) => open;
+    __open64(3) => open64;
     open64(3) => open64;
     openat(4) => openat;
     openat64(4) => openat64;
@@ -309,6 +328,7 @@ export! {
     creat64(2) => creat64;
     dup(1) => dup;
     dup2(2) => dup2;
+    __dup2(2) => dup2;
     dup3(3) => dup3;
     eventfd(2) => eventfd;
     eventfd_write(2) => eventfd_write;
@@ -316,7 +336,9 @@ export! {
     epoll_create1(1) => epoll_create1;
     epoll_ctl(4) => epoll_ctl;
     pipe(1) => pipe;
+    __pipe(1) => pipe;
     pipe2(2) => pipe2;
     socketpair(4) => socketpair;
     close(1) => close;
+    __close(1) => close;
 }

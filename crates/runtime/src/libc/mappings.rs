@@ -104,7 +104,7 @@ impl Inside {
 }
 
 /// What was written last is read before it goes away.
-extern "C" fn munmap(start: usize, length: usize, code: usize) -> usize {
+pub(crate) extern "C" fn munmap(start: usize, length: usize, code: usize) -> usize {
     if let Some(mut inside) = Inside::enter() {
         inside.settle();
         inside.point(Step::Sync, code);

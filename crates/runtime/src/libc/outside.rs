@@ -12,14 +12,14 @@
 
 #[macro_use]
 mod entries;
-mod formats;
+pub(crate) mod formats;
 pub(crate) mod memory;
-mod queues;
-mod table;
-mod texts;
+pub(crate) mod queues;
+pub(crate) mod table;
+pub(crate) mod texts;
 pub(crate) mod together;
 mod variadic;
-mod waits;
+pub(crate) mod waits;
 
 use core::ffi::CStr;
 use core::sync::atomic::Ordering::Relaxed;
@@ -81,7 +81,7 @@ pub(crate) struct Caller(AtomicU32);
 impl Caller {
     const SEVERAL: u32 = u32::MAX;
 
-    pub(crate) fn new() -> Caller {
+    pub(crate) const fn new() -> Caller {
         Caller(AtomicU32::new(0))
     }
 }
@@ -177,7 +177,16 @@ impl Inside {
 
     /// Records what a function of the table does.
     fn calls(&mut self, function: &'static Function, arguments: &Arguments, code: usize) {
-        for part in function.uses.into_iter().filter(|&part| part >> 24 == STATE) {
+        let uses_outside = |part: &u32| part >> 24 == STATE && part >> 8 & 0xFF == State::Outside as u32;
+        if function.uses.iter().any(uses_outside) {
+            self.is_unlisted(name(function), &function.caller);
+        }
+        self.uses_all(&function.uses, arguments, code);
+    }
+
+    /// Records the uses of state that a table says of a call.
+    pub(crate) fn uses_all(&mut self, uses: &[u32], arguments: &Arguments, code: usize) {
+        for &part in uses.iter().filter(|&part| part >> 24 == STATE) {
             let how = match part >> 16 & 0xFF {
                 0 => How::Looks,
                 1 => How::Changes,
@@ -186,9 +195,6 @@ impl Inside {
             };
             let Some(state) = State::from_code((part >> 8) as u8) else { continue };
             let place = (part & 0xFF) as usize;
-            if state == State::Outside {
-                self.is_unlisted(name(function), &function.caller);
-            }
             match place.checked_sub(1) {
                 // A stream that is always the same one.
                 Some(place @ 10..) => {
@@ -213,7 +219,7 @@ impl Inside {
     }
 
     /// Says once that two threads called a function that is on no list.
-    fn is_unlisted(&mut self, name: &CStr, caller: &Caller) {
+    pub(crate) fn is_unlisted(&mut self, name: &CStr, caller: &Caller) {
         let me = self.me.index() as u32 + 1;
         match caller.0.load(Relaxed) {
             0 => caller.0.store(me, Relaxed),
@@ -313,6 +319,30 @@ extern "C" fn returned(function: &'static Function, arguments: &Arguments, resul
         let mut recorder = Recorder::new(code | PART);
         function.parts(arguments).for_each(|part| recorder.after(&mut inside, part, arguments, result));
     }
+}
+
+/// Makes a call that a table says the uses of, and records them: a system call that the program makes by its number.
+pub(crate) fn through(
+    uses: &[u32],
+    arguments: &Arguments,
+    code: usize,
+    call: impl FnOnce() -> usize,
+) -> usize {
+    let parts = || uses.iter().filter_map(|&part| Use::of(part, arguments));
+    if let Some(mut inside) = Inside::enter() {
+        inside.settle();
+        inside.point(Step::Sync, code);
+        inside.at_once(code, |inside| inside.uses_all(uses, arguments, code));
+        let mut recorder = Recorder::new(code | PART);
+        parts().for_each(|part| recorder.before(&mut inside, part, arguments));
+    }
+    let result = call();
+    if let Some(mut inside) = Inside::enter() {
+        inside.settle();
+        let mut recorder = Recorder::new(code | PART);
+        parts().for_each(|part| recorder.after(&mut inside, part, arguments, result));
+    }
+    result
 }
 
 // Everything that an argument may be passed in is as it was when libc's function begins.

@@ -110,12 +110,12 @@ extern "C" fn start(count: i32, arguments: usize, environment: *const *const c_c
 }
 
 /// A child is a program of its own, with one thread, and is not recorded, unless that was asked for.
-extern "C" fn fork(_code: usize) -> usize {
+pub(crate) extern "C" fn fork(_code: usize) -> usize {
     split(config::follows_child())
 }
 
 /// The child of `vfork` is there to execute another program.
-extern "C" fn fork_to_execute(_code: usize) -> usize {
+pub(crate) extern "C" fn fork_to_execute(_code: usize) -> usize {
     split(false)
 }
 
@@ -181,7 +181,7 @@ extern "C" fn before_kill(_process: usize, _signal: usize, code: usize) -> usize
 }
 
 /// The program is gone after the call that follows.
-extern "C" fn at_end() -> usize {
+pub(crate) extern "C" fn at_end() -> usize {
     if let Some(mut inside) = Inside::enter().or_else(rust::between) {
         end::finish(&mut inside);
     }

@@ -10,7 +10,6 @@ use crate::libc::shared::{arrive_really, is_shared_barrier, is_shared_semaphore}
 use crate::record::numbers::About;
 use crate::record::recording::{Inside, stands_for};
 use crate::sched::baton::{Wake, key};
-use crate::sched::clock;
 use crate::sched::policy::Step;
 use crate::sched::time::Deadline;
 
@@ -60,6 +59,8 @@ fn sem_take(semaphore: usize, deadline: Deadline, code: usize) -> Option<usize> 
     loop {
         let before = value(semaphore);
         if real::sem_trywait(semaphore) as i32 == 0 {
+            inside.has_value(semaphore, before, code);
+            inside.has_tokens(semaphore, before.wrapping_sub(1));
             let values = (before, before.wrapping_sub(1));
             inside.stand_in(Op::Update, semaphore, stands_for::SEMAPHORE, code, values);
             if before <= 1 {
@@ -68,6 +69,7 @@ fn sem_take(semaphore: usize, deadline: Deadline, code: usize) -> Option<usize> 
             return Some(0);
         }
         if deadline == Deadline::Now {
+            inside.has_value(semaphore, before, code);
             inside.in_vain(semaphore, stands_for::SEMAPHORE, code, before);
             return Some(fail(EAGAIN));
         }
@@ -78,6 +80,7 @@ fn sem_take(semaphore: usize, deadline: Deadline, code: usize) -> Option<usize> 
             Wake::Signal => return Some(fail(EINTR)),
             Wake::TimedOut if value(semaphore) > 0 => {}
             Wake::TimedOut => {
+                inside.has_value(semaphore, 0, code);
                 inside.deadline_passed(code);
                 inside.in_vain(semaphore, stands_for::SEMAPHORE, code, 0);
                 return Some(fail(ETIMEDOUT));
@@ -112,6 +115,8 @@ extern "C" fn sem_post(semaphore: usize, code: usize) -> usize {
     let before = value(semaphore);
     let result = real::sem_post(semaphore);
     if result as i32 == 0 {
+        inside.has_value(semaphore, before, code);
+        inside.has_tokens(semaphore, before + 1);
         inside.stand_in(Op::Update, semaphore, stands_for::SEMAPHORE, code, (before, before + 1));
         inside.wake(key::of(key::SEMAPHORE, semaphore), true);
     }
@@ -198,33 +203,14 @@ pub(crate) fn arrive(inside: &mut Inside, barrier: usize, size: u64, code: usize
     }
 }
 
-/// `syscall`: futexes are modelled, anything else may take any time.
-extern "C" fn syscall(number: usize, a: usize, b: usize, c: usize, d: usize, e: usize) -> usize {
-    const FUTEX: usize = 202;
-    match number {
-        96 => return clock::gettimeofday(a, b, 0),
-        201 => return clock::time(a, 0),
-        228 => return clock::clock_gettime(a, b, 0),
-        _ => {}
-    }
-    let result = match begin(0) {
-        None => crate::sys::call6(number, [a, b, c, d, e, 0]),
-        Some(mut inside) if number == FUTEX => match b & 0x7F {
-            0 | 9 => return futex_wait(&mut inside, a, c as u32, (b, d)),
-            1 | 10 => {
-                let woken = futex_wake(&mut inside, a, c);
-                return woken;
-            }
-            _ => inside.elsewhere(|| crate::sys::call6(number, [a, b, c, d, e, 0]) as usize) as isize,
-        },
-        Some(mut inside) => {
-            inside.elsewhere(|| crate::sys::call6(number, [a, b, c, d, e, 0]) as usize) as isize
-        }
-    };
-    if (-4095..0).contains(&result) { fail(-result as i32) } else { result as usize }
-}
-
-fn futex_wait(inside: &mut Inside, at: usize, expected: u32, (how, time): (usize, usize)) -> usize {
+/// Waits as a futex does.
+pub(crate) fn futex_wait(
+    inside: &mut Inside,
+    at: usize,
+    expected: u32,
+    (how, time): (usize, usize),
+    code: usize,
+) -> usize {
     const ON_THE_WALL: usize = 0x100;
     let wake = if load(at, 4) as u32 == expected {
         let deadline = match (time, how & 0x7F) {
@@ -241,11 +227,9 @@ fn futex_wait(inside: &mut Inside, at: usize, expected: u32, (how, time): (usize
         None
     };
     if wake == Some(Wake::TimedOut) {
-        inside.deadline_passed(0);
+        inside.deadline_passed(code);
     }
-    let sent = inside.core().numbers.entry(About::Futex, at).map_or(0, |count| *count);
-    // An update, because a wait cannot come before what ended it.
-    inside.stand_in(Op::Update, at, stands_for::FUTEX, 0, (sent, sent));
+    has_waited(inside, at, code);
     match wake {
         Some(Wake::Woken) => 0,
         Some(Wake::TimedOut) => fail(ETIMEDOUT),
@@ -254,12 +238,19 @@ fn futex_wait(inside: &mut Inside, at: usize, expected: u32, (how, time): (usize
     }
 }
 
-fn futex_wake(inside: &mut Inside, at: usize, count: usize) -> usize {
+/// Records that the thread has waited there. An update, because a wait cannot come before what ended it.
+pub(crate) fn has_waited(inside: &mut Inside, at: usize, code: usize) {
+    let sent = inside.core().numbers.entry(About::Futex, at).map_or(0, |count| *count);
+    inside.stand_in(Op::Update, at, stands_for::FUTEX, code, (sent, sent));
+}
+
+/// Wakes those that wait there.
+pub(crate) fn futex_wake(inside: &mut Inside, at: usize, count: usize, code: usize) -> usize {
     let sent = inside.core().numbers.entry(About::Futex, at).map_or(0, |sent| {
         *sent += 1;
         *sent
     });
-    inside.stand_in(Op::Update, at, stands_for::FUTEX, 0, (sent - 1, sent));
+    inside.stand_in(Op::Update, at, stands_for::FUTEX, code, (sent - 1, sent));
     let key = key::of(key::FUTEX, at);
     if count >= i32::MAX as usize {
         return inside.wake(key, true);
@@ -277,15 +268,3 @@ export! {
     pthread_barrier_init(3) => barrier_init;
     pthread_barrier_wait(1) => barrier_wait;
 }
-
-// Its arguments take all registers that a site could be passed in; what it is recorded with says so.
-#[cfg(not(test))]
-core::arch::global_asm!(
-    ".text", ".balign 16", ".weak syscall", ".type syscall,@function", "syscall:", "jmp {function}",
-    ".size syscall, . - syscall", function = sym syscall
-);
-#[cfg(test)]
-const _: usize = {
-    let _ = syscall;
-    0
-};

@@ -7,6 +7,7 @@ use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
 
 use reweave_wire::Op;
+use reweave_wire::outside::State;
 
 use crate::abi::access::load;
 use crate::libc::locks::Hold;
@@ -129,6 +130,16 @@ impl Inside {
     pub(crate) fn has_tokens(&mut self, semaphore: usize, value: u64) {
         if let Some(tokens) = self.tokens(semaphore) {
             *tokens = value;
+        }
+    }
+
+    /// A semaphore that no other process uses has this value. Where that is not what was recorded of it, a thread that is not recorded has
+    /// posted or taken; what that one does is ordered like all that nobody knows.
+    pub(crate) fn has_value(&mut self, semaphore: usize, value: u64, code: usize) {
+        if self.core().numbers.get(About::Semaphore, semaphore).is_some_and(|known| *known != value) {
+            self.changes_state(State::Outside.variable(0), code);
+            self.stand_in(Op::AtomicWrite, semaphore, stands_for::SEMAPHORE, code, (0, value));
+            self.has_tokens(semaphore, value);
         }
     }
 

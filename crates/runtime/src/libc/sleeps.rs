@@ -34,7 +34,7 @@ fn sleep(deadline: impl FnOnce() -> Deadline, code: usize) -> Option<u64> {
     }
 }
 
-extern "C" fn nanosleep(time: *const Time, left: *mut Time, code: usize) -> usize {
+pub(crate) extern "C" fn nanosleep(time: *const Time, left: *mut Time, code: usize) -> usize {
     // SAFETY: the program passes the address of a time.
     let nanos = unsafe { time.read() }.nanos();
     match sleep(|| Deadline::after(nanos), code) {
@@ -53,7 +53,7 @@ extern "C" fn nanosleep(time: *const Time, left: *mut Time, code: usize) -> usiz
     }
 }
 
-extern "C" fn clock_nanosleep(
+pub(crate) extern "C" fn clock_nanosleep(
     clock: usize,
     flags: usize,
     time: *const Time,
@@ -272,7 +272,7 @@ pub(crate) extern "C" fn ppoll(files: usize, count: usize, time: usize, mask: us
     waits_masked(nanos(time), code, || real::ppoll(files, count, time, mask), looks)
 }
 
-extern "C" fn select(
+pub(crate) extern "C" fn select(
     count: usize,
     read: usize,
     write: usize,
@@ -327,7 +327,13 @@ fn looks_at_epoll(inside: &mut Inside, result: usize, code: usize) {
     inside.uses(how, State::Sets.variable(0), code);
 }
 
-extern "C" fn epoll_wait(file: usize, events: usize, count: usize, time: usize, code: usize) -> usize {
+pub(crate) extern "C" fn epoll_wait(
+    file: usize,
+    events: usize,
+    count: usize,
+    time: usize,
+    code: usize,
+) -> usize {
     // A set is ready itself when something in it is.
     let mut set = [file as u32 as u64 | 1 << 32];
     let at = set.as_mut_ptr() as usize;
@@ -336,7 +342,7 @@ extern "C" fn epoll_wait(file: usize, events: usize, count: usize, time: usize, 
     waits(millis(time), false, code, attempt, |left| polls(at, 1, left), looks)
 }
 
-extern "C" fn epoll_pwait(
+pub(crate) extern "C" fn epoll_pwait(
     file: usize,
     events: usize,
     count: usize,
@@ -353,13 +359,16 @@ extern "C" fn epoll_pwait(
 
 export! {
     nanosleep(2) => nanosleep;
+    __nanosleep(2) => nanosleep;
     clock_nanosleep(4) => clock_nanosleep;
     usleep(1) => usleep;
     sleep(1) => sleep_seconds;
     thrd_sleep(2) => thrd_sleep;
     poll(3) => poll;
+    __poll(3) => poll;
     ppoll(4) => ppoll;
     select(5) => select;
+    __select(5) => select;
     pselect(6) => pselect;
     epoll_wait(4) => epoll_wait;
     epoll_pwait(5) => epoll_pwait;

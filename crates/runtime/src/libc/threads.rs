@@ -26,7 +26,7 @@ const EBUSY: usize = 16;
 /// libc lets destructors of thread-local data run this often; ours waits for the last time.
 const DESTRUCTOR_ROUNDS: u32 = 4;
 
-static KEY: AtomicUsize = AtomicUsize::new(0);
+pub(crate) static KEY: AtomicUsize = AtomicUsize::new(0);
 
 /// The name of a thread.
 pub(crate) fn name<const N: usize>(text: &mut Text<N>, index: usize) {
@@ -154,7 +154,7 @@ extern "C" fn begin(start: *const Start) -> usize {
 }
 
 /// Where the calling thread's stack is, and its size.
-fn stack() -> (usize, usize) {
+pub(crate) fn stack() -> (usize, usize) {
     let (mut attributes, mut at, mut size) = ([0u64; 16], 0, 0);
     let attributes = &raw mut attributes as usize;
     real::pthread_getattr_np(real::pthread_self(), attributes);
@@ -293,7 +293,7 @@ pub(crate) extern "C" fn detach(pthread: usize, _code: usize) -> usize {
     real::pthread_detach(pthread)
 }
 
-extern "C" fn sched_yield(_code: usize) -> usize {
+pub(crate) extern "C" fn sched_yield(_code: usize) -> usize {
     if let Some(mut inside) = Inside::enter() {
         inside.settle();
         inside.point(Step::Yield, 0);
@@ -310,6 +310,7 @@ export! {
     pthread_clockjoin_np(4) => clockjoin;
     pthread_detach(1) => detach;
     sched_yield(0) => sched_yield;
+    __sched_yield(0) => sched_yield;
     pthread_yield(0) => sched_yield;
     thrd_yield(0) => sched_yield;
 }

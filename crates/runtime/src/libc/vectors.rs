@@ -36,6 +36,15 @@ impl Given {
     }
 }
 
+impl Given {
+    /// How many bytes there are.
+    pub(crate) fn length(self) -> usize {
+        let mut length = 0usize;
+        self.ranges(usize::MAX, |_, bytes| length = length.saturating_add(bytes));
+        length
+    }
+}
+
 impl Inside {
     /// Records that the kernel reads what it is given.
     pub(crate) fn gives(&mut self, given: Given, code: usize) {
@@ -49,6 +58,14 @@ impl Inside {
     pub(crate) fn filled(&mut self, given: Given, count: usize, code: usize) {
         let mut recorder = Recorder::new(code);
         given.ranges(count, |at, length| recorder.write(self, at, length));
+    }
+}
+
+/// Records that the kernel reads what a call is given.
+pub(crate) fn given(memory: Given, code: usize) {
+    if let Some(mut inside) = Inside::enter() {
+        inside.settle();
+        inside.gives(memory, code);
     }
 }
 
@@ -97,6 +114,7 @@ mod tests {
             let mut found = Vec::new();
             given.ranges(15, |at, length| found.push((at, length)));
             assert_eq!(found, [(100, 10), (200, 0), (300, 5)]);
+            assert_eq!(given.length(), 20);
         }
         Given::Message(0).ranges(5, |_, _| panic!("there is none"));
     }

@@ -303,7 +303,7 @@ fn filled(result: usize) -> usize {
     usize::try_from(result as isize).unwrap_or(0)
 }
 
-extern "C" fn getrandom(at: usize, length: usize, flags: usize) -> usize {
+pub(crate) extern "C" fn getrandom(at: usize, length: usize, flags: usize) -> usize {
     input(kind::RANDOM, Source::Thread, at, length, filled, || real::getrandom(at, length, flags))
 }
 

@@ -13,6 +13,7 @@ use crate::record::end;
 use crate::record::recording::{Core, Inside};
 use crate::sched::clock::{self, cost};
 use crate::sched::policy::{Choice, Step};
+use crate::sched::strangers;
 use crate::sched::thread::{Thread, state, thread};
 use crate::sched::time::{is_due, until_deadline};
 use crate::sched::watch::{self, Watch};
@@ -170,7 +171,7 @@ impl Inside {
             let thread = thread(index as usize);
             thread.state.load(SeqCst) == state::BLOCKED && thread.deadline.load(Relaxed) == 0
         });
-        if stuck {
+        if stuck && !strangers::may_act(core, DYING.load(SeqCst)) {
             end::deadlock(self);
         }
     }
@@ -250,6 +251,12 @@ impl Inside {
             }
             if is_due(me) && take(me) && self.let_go() {
                 break;
+            }
+            if strangers::were_there() && take(me) {
+                self.rouse();
+                if self.let_go() {
+                    break;
+                }
             }
         }
         me.seat.take();

@@ -47,6 +47,8 @@ pub(crate) struct Thread {
     pub(crate) pinned: AtomicU32,
     /// The thread as pthreads name it.
     pub(crate) pthread: AtomicU64,
+    /// Whether it is one that libc makes by itself, and has begun.
+    pub(crate) claimed: AtomicBool,
     /// Whether somebody awaited its end, or nobody ever will.
     pub(crate) joined: AtomicBool,
     /// Whether a handler ran after which a call that waits is not begun anew.

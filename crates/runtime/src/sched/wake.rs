@@ -47,6 +47,19 @@ impl Inside {
         1
     }
 
+    /// Lets all threads that wait look again: what they wait for may have been done by a thread that is not recorded.
+    pub(crate) fn rouse(&mut self) {
+        let core = self.core();
+        for &index in core.live.as_ref().iter().take(core.live_count) {
+            let thread = thread(index as usize);
+            if thread.state.load(SeqCst) == state::BLOCKED {
+                core.roused += usize::from(!thread.roused.swap(true, Relaxed));
+                thread.state.store(state::READY, SeqCst);
+            }
+        }
+        core.policy.woken();
+    }
+
     /// What threads wait for under `key` is gone: those that were woken for it and have not run since wait on, where `wants` says
     /// that they cannot do without.
     pub(crate) fn gone(&mut self, key: u64, wants: impl Fn(&Thread) -> bool) {

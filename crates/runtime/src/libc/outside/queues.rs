@@ -41,7 +41,7 @@ fn on_queue(
 
 const NOWAIT: usize = 0o4_000;
 
-extern "C" fn msgrcv(
+pub(crate) extern "C" fn msgrcv(
     queue: usize,
     message: usize,
     size: usize,
@@ -60,7 +60,13 @@ extern "C" fn msgrcv(
     result
 }
 
-extern "C" fn msgsnd(queue: usize, message: usize, size: usize, flags: usize, code: usize) -> usize {
+pub(crate) extern "C" fn msgsnd(
+    queue: usize,
+    message: usize,
+    size: usize,
+    flags: usize,
+    code: usize,
+) -> usize {
     let attempt = || {
         let result = real::msgsnd(queue, message, size, flags | NOWAIT);
         if flags & NOWAIT != 0 { Some(result) } else { unless(&[EAGAIN], result) }
@@ -100,11 +106,17 @@ fn operates(set: usize, operations: usize, count: usize, time: usize, code: usiz
     }
 }
 
-extern "C" fn semop(set: usize, operations: usize, count: usize, code: usize) -> usize {
+pub(crate) extern "C" fn semop(set: usize, operations: usize, count: usize, code: usize) -> usize {
     operates(set, operations, count, 0, code)
 }
 
-extern "C" fn semtimedop(set: usize, operations: usize, count: usize, time: usize, code: usize) -> usize {
+pub(crate) extern "C" fn semtimedop(
+    set: usize,
+    operations: usize,
+    count: usize,
+    time: usize,
+    code: usize,
+) -> usize {
     operates(set, operations, count, time, code)
 }
 

@@ -13,19 +13,19 @@ use crate::libc::outside::How::{Changes, Ends, Looks, Prints};
 use crate::libc::outside::texts::{bytes, format, format_list, items, text, words};
 use crate::libc::outside::use_of;
 
-const fn looks(state: State) -> u32 {
+pub(crate) const fn looks(state: State) -> u32 {
     use_of(Looks, state, 0)
 }
 
-const fn looks_at(state: State, argument: u32) -> u32 {
+pub(crate) const fn looks_at(state: State, argument: u32) -> u32 {
     use_of(Looks, state, argument)
 }
 
-const fn changes(state: State) -> u32 {
+pub(crate) const fn changes(state: State) -> u32 {
     use_of(Changes, state, 0)
 }
 
-const fn changes_at(state: State, argument: u32) -> u32 {
+pub(crate) const fn changes_at(state: State, argument: u32) -> u32 {
     use_of(Changes, state, argument)
 }
 
@@ -38,12 +38,11 @@ const fn printed(argument: u32) -> u32 {
 }
 
 /// The numbers of arguments that stand for the standard streams.
-const INPUT: u32 = 7;
 const OUTPUT: u32 = 8;
 const ERROR: u32 = 9;
 
 /// Added to the number of an argument that is the name of a file.
-const NAMED: u32 = crate::libc::outside::NAMED;
+pub(crate) const NAMED: u32 = crate::libc::outside::NAMED;
 
 table! { "reweave_outside";
     // The environment.
@@ -106,33 +105,25 @@ table! { "reweave_outside";
     [changes(Names), looks(WorkingDirectory), changes_at(File, NAMED + 1), text(1)] truncate truncate64 chmod chown utime utimes;
 
     // Open files.
-    [looks_at(File, 1)] fstat fstat64 pread pread64 __pread_chk __pread64_chk preadv preadv64 fpathconf fgetxattr flistxattr fstatfs fstatfs64 fstatvfs
+    [looks_at(File, 1)] fstat fstat64 pread pread64 __pread_chk __pread64_chk preadv preadv64 __pread64 fpathconf fgetxattr flistxattr fstatfs fstatfs64 fstatvfs
         fstatvfs64 isatty getsockopt getsockname getpeername sockatmark tcgetattr timerfd_gettime;
     [looks_at(File, 2)] __fxstat __fxstat64;
-    [changes_at(File, 1), bytes(2, 3)] pwrite pwrite64;
+    [changes_at(File, 1), bytes(2, 3)] pwrite pwrite64 __pwrite64;
     [changes_at(File, 1), format(2)] dprintf;
     [changes_at(File, 1), format(3)] __dprintf_chk;
     [changes_at(File, 1), format_list(2, 3)] vdprintf;
     [changes_at(File, 1), format_list(3, 4)] __vdprintf_chk;
-    [changes_at(File, 1)] pwritev pwritev64 lseek lseek64 ftruncate ftruncate64 fallocate fallocate64
+    [changes_at(File, 1)] pwritev pwritev64 pwritev2 pwritev64v2 lseek __lseek lseek64 ftruncate ftruncate64 fallocate fallocate64
         posix_fallocate posix_fallocate64 ioctl fchmod fchown futimens futimes fsetxattr fremovexattr fdatasync listen bind shutdown
-        setsockopt recvmmsg sendmmsg timerfd_settime inotify_add_watch inotify_rm_watch tcsetattr tcflush tcflow tcdrain
+        setsockopt timerfd_settime inotify_add_watch inotify_rm_watch tcsetattr tcflush tcflow tcdrain
         tcsendbreak grantpt unlockpt sync_file_range getdents64;
-    [changes_at(File, 1), changes_at(File, 2)] sendfile sendfile64;
-    [changes_at(File, 1), changes_at(File, 3)] splice copy_file_range tee;
     [changes(Names), changes(Outside)] sync syncfs;
 
     // Streams.
     [looks_at(Stream, 1)] feof ferror feof_unlocked ferror_unlocked ftell ftello ftello64 fgetpos fgetpos64;
-    [changes_at(Stream, 1)] fseek fseeko fseeko64 fsetpos fsetpos64 rewind clearerr clearerr_unlocked fgetwc getwc
-        fgetc_unlocked getc_unlocked fwide pclose vfscanf vfwscanf getw fscanf fwscanf __isoc99_fscanf __isoc99_vfscanf;
+    [changes_at(Stream, 1)] fseek fseeko fseeko64 fsetpos fsetpos64 rewind clearerr clearerr_unlocked
+        fwide pclose;
     [changes_at(Stream, 2)] ungetc ungetwc;
-    [changes_at(Stream, 3)] fgets_unlocked fgetws fgetws_unlocked;
-    [changes_at(Stream, 4)] fread_unlocked;
-    [changes_at(Stream, 5)] __fread_unlocked_chk;
-    [changes_at(Stream, 4)] __fgets_unlocked_chk;
-    [changes_at(Stream, INPUT)] getchar_unlocked getwchar getwchar_unlocked gets wscanf vscanf vwscanf scanf __isoc99_scanf
-        __isoc99_vscanf;
     [printed(1)] fflush fflush_unlocked setbuf setbuffer setlinebuf setvbuf fwprintf vfwprintf;
     [printed(1), format(2)] fprintf;
     [printed(1), format(3)] __fprintf_chk;
@@ -185,7 +176,7 @@ table! { "reweave_outside";
     [changes(Libraries)] dlclose dladdr dladdr1 dlinfo dlmopen dl_iterate_phdr;
 
     // Queues between processes, and threads.
-    [changes(Ipc)] msgget msgctl semget semctl shmget shmctl mq_open mq_close mq_unlink mq_getattr mq_setattr mq_notify
+    [changes(Ipc)] msgget msgctl semget semctl shmget shmctl mq_open mq_close mq_unlink mq_getattr mq_setattr
         sem_open sem_close sem_unlink;
 
     // Databases.
@@ -197,7 +188,7 @@ table! { "reweave_outside";
           gethostbyaddr_r gethostent sethostent endhostent getnetbyname getnetbyaddr getnetent
         getprotobyname getprotobynumber getprotoent getservbyport getservent getservbyport_r
         getprotobyname_r getprotobynumber_r setservent endservent getnameinfo getifaddrs if_nametoindex if_indextoname
-        if_nameindex getlogin getlogin_r getspnam getspnam_r getmntent getmntent_r setmntent endmntent addmntent getutent
+        if_nameindex getlogin getlogin_r getspnam getspnam_r setmntent endmntent addmntent getutent
         getutid getutline pututline setutent endutent utmpname getutxent getutxid getutxline pututxline setutxent endutxent
         __res_init res_query res_search innetgr getnetgrent setnetgrent endnetgrent;
 
@@ -209,8 +200,7 @@ table! { "reweave_outside";
 
     // Nobody has looked at these closely.
     [changes(Outside), text(2)] regcomp regexec;
-    [changes(Outside)] aio_read aio_write aio_error aio_return aio_cancel aio_suspend aio_fsync lio_listio aio_read64
-        aio_write64 aio_error64 aio_return64 aio_cancel64 aio_suspend64 lio_listio64 wordexp argp_parse argp_help argp_usage
+    [changes(Outside)] wordexp argp_parse argp_help argp_usage
         argp_error argp_failure acct adjtime adjtimex clock_settime settimeofday clock_adjtime ntp_adjtime ntp_gettime
         capget capset mount umount umount2 pivot_root swapon swapoff quotactl reboot unshare setns
         fanotify_mark name_to_handle_at open_by_handle_at process_vm_readv process_vm_writev ptrace

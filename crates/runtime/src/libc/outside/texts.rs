@@ -70,7 +70,7 @@ const fn wide(a: u32, b: u32) -> u32 {
 
 const NUMBER: u32 = memory(Number, 1, 0, 0);
 const MAKES: u32 = memory(Makes, 0, 0, 0);
-const MAPPINGS: u32 = use_of(How::Changes, State::Mappings, 0);
+pub(crate) const MAPPINGS: u32 = use_of(How::Changes, State::Mappings, 0);
 const ZONE: u32 = use_of(How::Looks, State::TimeZone, 0);
 const LOCALE: u32 = use_of(How::Looks, State::Locale, 0);
 

@@ -1,9 +1,10 @@
-//! Functions that print to memory, or scan it, with arguments as they come: each is made one with a list of arguments.
+//! Functions that print to memory, or scan it or a stream, with arguments as they come: each is made one with a list of arguments.
 
 use crate::libc::outside::Arguments;
 use crate::libc::outside::memory::{Recorder, Use, is_programs};
 use crate::libc::outside::texts::{format_list, prints, prints_new, scans, text};
 use crate::libc::real;
+use crate::libc::taking;
 use crate::record::recording::Inside;
 use crate::sched::forced::PART;
 use crate::sched::policy::Step;
@@ -45,21 +46,9 @@ fn through(uses: &[u32], arguments: &Arguments, code: usize, call: impl FnOnce()
     result
 }
 
-/// Declares them: the arguments before those that come as they come, libc's function with a list of these, and what it
-/// does to memory.
-macro_rules! variadic {
-    ($($name:ident ($($argument:ident),*) $fixed:literal as $real:ident $uses:expr;)*) => { $(
-        extern "C" fn $name(registers: &Arguments, stack: usize, code: usize) -> usize {
-            let list = List::new(registers, stack, $fixed);
-            let at = &raw const list as usize;
-            let mut arguments = *registers;
-            if let Some(room) = arguments.get_mut($fixed) {
-                *room = at;
-            }
-            let [$($argument,)* ..] = *registers;
-            through(&$uses, &arguments, code, || real::$real($($argument,)* at))
-        }
-
+/// The symbol of a function that takes its arguments as they come: `$name` is given the registers, where the others are, and the site.
+macro_rules! symbol {
+    ($name:ident) => {
         // `va_arg` expects the registers for integers first, then those for floats.
         #[cfg(not(test))]
         core::arch::global_asm!(
@@ -92,6 +81,25 @@ macro_rules! variadic {
         );
         #[cfg(test)]
         const _: extern "C" fn(&Arguments, usize, usize) -> usize = $name;
+    };
+}
+
+/// Declares them: the arguments before those that come as they come, libc's function with a list of these, and what it
+/// does to memory.
+macro_rules! variadic {
+    ($($name:ident ($($argument:ident),*) $fixed:literal as $real:ident $uses:expr;)*) => { $(
+        extern "C" fn $name(registers: &Arguments, stack: usize, code: usize) -> usize {
+            let list = List::new(registers, stack, $fixed);
+            let at = &raw const list as usize;
+            let mut arguments = *registers;
+            if let Some(room) = arguments.get_mut($fixed) {
+                *room = at;
+            }
+            let [$($argument,)* ..] = *registers;
+            through(&$uses, &arguments, code, || real::$real($($argument,)* at))
+        }
+
+        symbol!($name);
     )* };
 }
 
@@ -104,4 +112,32 @@ variadic! {
     __asprintf_chk(at, flag, format) 3 as __vasprintf_chk [format_list(3, 4), prints_new(1)];
     sscanf(at, format) 2 as vsscanf [text(1), text(2), scans(2, 3)];
     __isoc99_sscanf(at, format) 2 as __isoc99_vsscanf [text(1), text(2), scans(2, 3)];
+}
+
+/// Declares those that scan a stream: the arguments before those that come as they come, and the same with a list of these.
+macro_rules! scanning {
+    ($($name:ident ($($argument:ident),*) $fixed:literal as $of_list:ident;)*) => { $(
+        extern "C" fn $name(registers: &Arguments, stack: usize, code: usize) -> usize {
+            let list = List::new(registers, stack, $fixed);
+            let [$($argument,)* ..] = *registers;
+            taking::$of_list($($argument,)* &raw const list as usize, code)
+        }
+
+        symbol!($name);
+    )* };
+}
+
+scanning! {
+    fscanf(stream, format) 2 as vfscanf;
+    __isoc99_fscanf(stream, format) 2 as __isoc99_vfscanf;
+    __isoc23_fscanf(stream, format) 2 as __isoc23_vfscanf;
+    fwscanf(stream, format) 2 as vfwscanf;
+    __isoc99_fwscanf(stream, format) 2 as __isoc99_vfwscanf;
+    __isoc23_fwscanf(stream, format) 2 as __isoc23_vfwscanf;
+    scanf(format) 1 as vscanf;
+    __isoc99_scanf(format) 1 as __isoc99_vscanf;
+    __isoc23_scanf(format) 1 as __isoc23_vscanf;
+    wscanf(format) 1 as vwscanf;
+    __isoc99_wscanf(format) 1 as __isoc99_vwscanf;
+    __isoc23_wscanf(format) 1 as __isoc23_vwscanf;
 }

@@ -84,7 +84,7 @@ fn on_file(
     }
 }
 
-extern "C" fn flock(file: usize, operation: usize, code: usize) -> usize {
+pub(crate) extern "C" fn flock(file: usize, operation: usize, code: usize) -> usize {
     const NONBLOCK: usize = 4;
     let attempt = || {
         let result = real::flock(file, operation | NONBLOCK);
@@ -103,7 +103,7 @@ extern "C" fn lockf(file: usize, command: usize, length: usize, code: usize) -> 
     on_file(file, code, attempt, || real::lockf(file, command, length))
 }
 
-extern "C" fn fcntl(file: usize, command: usize, argument: usize, code: usize) -> usize {
+pub(crate) extern "C" fn fcntl(file: usize, command: usize, argument: usize, code: usize) -> usize {
     const DUPLICATES: [usize; 2] = [0, 1030];
     const LOOKS: [usize; 6] = [1, 3, 5, 9, 36, 1032];
     const LOCKS: [usize; 2] = [6, 37];
@@ -206,7 +206,7 @@ extern "C" fn sigtimedwait(set: usize, info: usize, time: usize, code: usize) ->
     sigwait_with(set, info, deadline, code, || real::sigtimedwait(set, info, time))
 }
 
-extern "C" fn pause(code: usize) -> usize {
+pub(crate) extern "C" fn pause(code: usize) -> usize {
     let Some(mut inside) = begin(code) else { return real::pause() };
     loop {
         let wake = inside.block(key::of(key::SLEEP, 0), Deadline::after(FOR_EVER).number());
@@ -260,7 +260,13 @@ fn which(process: usize) -> (usize, usize) {
     }
 }
 
-extern "C" fn wait4(process: usize, status: usize, options: usize, usage: usize, code: usize) -> usize {
+pub(crate) extern "C" fn wait4(
+    process: usize,
+    status: usize,
+    options: usize,
+    usage: usize,
+    code: usize,
+) -> usize {
     let attempt = || {
         let result = real::wait4(process, status, options | 1, usage);
         (result as i32 != 0).then_some(result)
@@ -285,7 +291,13 @@ extern "C" fn wait(status: usize, code: usize) -> usize {
     wait4(usize::MAX, status, 0, 0, code)
 }
 
-extern "C" fn waitid(kind: usize, process: usize, info: usize, options: usize, code: usize) -> usize {
+pub(crate) extern "C" fn waitid(
+    kind: usize,
+    process: usize,
+    info: usize,
+    options: usize,
+    code: usize,
+) -> usize {
     const PID: usize = 16;
     let mut own = [0u64; 16];
     let there = if info == 0 { &raw mut own as usize } else { info };
@@ -309,11 +321,14 @@ export! {
     lockf64(3) => lockf;
     fcntl(3) => fcntl;
     fcntl64(3) => fcntl;
+    __fcntl(3) => fcntl;
     sigwait(2) => sigwait;
     sigwaitinfo(2) => sigwaitinfo;
     sigtimedwait(3) => sigtimedwait;
     pause(0) => pause;
     wait(1) => wait;
+    __wait(1) => wait;
+    __waitpid(3) => waitpid;
     waitpid(3) => waitpid;
     wait3(3) => wait3;
     wait4(4) => wait4;

@@ -105,6 +105,11 @@ pub(crate) fn run(language: Language, arguments: &[OsString], console: &Console)
         (Front::Tsan, Family::Clang) => {
             command.args(["-Xclang", "-fsanitize=thread", "-fno-builtin", "-mllvm"]);
             command.arg("-tsan-instrument-read-before-write=1");
+            if let Some(folder) = &files.assembler {
+                // Clang assembles by itself, and marks inline assembly only for others. The linker alone would not need this.
+                command.arg(format!("-B{}/", folder.display()));
+                command.args(["-fno-integrated-as", "-Wno-unused-command-line-argument"]);
+            }
         }
     }
     command.args(arguments.iter().filter(|argument| *argument != "-fsanitize=thread"));

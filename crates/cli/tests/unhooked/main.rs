@@ -49,7 +49,14 @@ struct Program {
 impl Program {
     #[track_caller]
     fn new(folder: TempDir, name: &str, front: &str, flags: &[&str]) -> Program {
+        Program::with(folder, name, (front, None), flags)
+    }
+
+    /// The same with a compiler that is named.
+    #[track_caller]
+    fn with(folder: TempDir, name: &str, (front, compiler): (&str, Option<&str>), flags: &[&str]) -> Program {
         let mut build = reweave();
+        build.envs(compiler.map(|compiler| ("REWEAVE_CC", compiler)));
         build.args(["cc", &format!("--reweave-front={front}"), "-O1"]).arg(source(name)).arg("-o");
         succeeds(build.arg(folder.path().join("program")).args(flags));
         Program { folder }
@@ -115,20 +122,24 @@ fn a_division_that_may_trap_decides_whether_its_thread_goes_on() {
     }
 }
 
-/// The plugin sees operands; gcc marks inline assembly for its assembler, which tells that it runs, not what it touches.
+/// The plugin sees operands; compilers mark inline assembly for the assembler, which tells that it runs, not what it touches.
 #[test]
 fn inline_assembly_orders_what_it_orders() {
-    for (front, how) in [
-        ("plugin", "-DHOW=1"),
-        ("plugin", "-DHOW=2"),
-        ("plugin", "-DHOW=3"),
-        ("tsan", "-DHOW=2"),
-        ("tsan", "-DHOW=3"),
+    for (front, compiler, how) in [
+        ("plugin", "clang-22", "-DHOW=1"),
+        ("plugin", "clang-22", "-DHOW=2"),
+        ("plugin", "clang-22", "-DHOW=3"),
+        ("tsan", "gcc", "-DHOW=2"),
+        ("tsan", "gcc", "-DHOW=3"),
+        ("tsan", "clang", "-DHOW=2"),
+        ("tsan", "clang", "-DHOW=3"),
+        ("tsan", "clang-22", "-DHOW=2"),
+        ("tsan", "clang-22", "-DHOW=3"),
     ] {
-        if !fronts().contains(&front) {
+        if !has(compiler) {
             continue;
         }
-        let program = Program::new(folder(), "assembly.c", front, &[how]);
+        let program = Program::with(folder(), "assembly.c", (front, Some(compiler)), &[how]);
         for seed in 1..=SEEDS {
             program.record(seed);
             program.has_nothing(&[]);

@@ -1,7 +1,7 @@
-//! The assembler as gcc is to find it: inline assembly is announced to the recorder before it runs.
+//! The assembler as compilers are to find it: inline assembly is announced to the recorder before it runs.
 //!
-//! ThreadSanitizer's hooks tell nothing of inline assembly, but gcc marks it in what it gives to the assembler: it lies between
-//! `#APP` and `#NO_APP`. Where its instructions may touch memory, a call of the recorder is put before them, which changes no
+//! ThreadSanitizer's hooks tell nothing of inline assembly, but gcc, and clang where it does not assemble by itself, mark it in
+//! what they give to the assembler: it lies between `#APP` and `#NO_APP`. Where its instructions may touch memory, a call of the recorder is put before them, which changes no
 //! register and leaves the red zone below the stack alone.
 
 use std::ffi::OsString;
@@ -19,8 +19,8 @@ const ANNOUNCE: &str =
 
 /// Runs the system's assembler, with its input changed where it has inline assembly.
 pub(crate) fn run(arguments: &[OsString]) -> io::Result<ExitStatus> {
-    let input = arguments.last().filter(|last| Path::new(last).is_file());
-    let text = match input {
+    let input = input(arguments);
+    let text = match input.and_then(|place| arguments.get(place)) {
         Some(path) => fs::read(path)?,
         None => {
             let mut text = Vec::new();
@@ -30,15 +30,25 @@ pub(crate) fn run(arguments: &[OsString]) -> io::Result<ExitStatus> {
     };
     let announced = str::from_utf8(&text).ok().and_then(announced);
     let mut command = Command::new("as");
-    let (Some(announced), Some(_)) = (&announced, input) else {
+    let (Some(announced), Some(place)) = (&announced, input) else {
         let given = if input.is_some() { Vec::new() } else { announced.map_or(text, String::into_bytes) };
         return feed(command.args(arguments), input.is_none().then_some(given));
     };
     // The name tells errors where they are; gcc names the source by itself.
     let mut file = tempfile::Builder::new().prefix("reweave-").suffix(".s").tempfile()?;
     file.write_all(announced.as_bytes())?;
-    let kept = arguments.len() - 1;
-    command.args(arguments.iter().take(kept)).arg(file.path()).status()
+    let (before, after) = arguments.split_at(place);
+    command.args(before).arg(file.path()).args(after.iter().skip(1)).status()
+}
+
+/// Which argument is the file to be assembled: gcc has it last, clang before some flags. None where that is the standard input.
+fn input(arguments: &[OsString]) -> Option<usize> {
+    const WITH_FILE: [&str; 4] = ["-o", "-I", "--MD", "-MD"];
+    (0..arguments.len()).rev().find(|&place| {
+        let is_value = place > 0 && WITH_FILE.iter().any(|flag| arguments[place - 1] == *flag);
+        let is_flag = arguments[place].as_encoded_bytes().starts_with(b"-");
+        !is_flag && !is_value && Path::new(&arguments[place]).is_file()
+    })
 }
 
 /// Runs a command, with text as its standard input where there is some.
@@ -163,6 +173,24 @@ mod tests {
         ] {
             assert!(!may_touch_memory(harmless), "{harmless}");
         }
+    }
+
+    #[test]
+    fn the_file_is_found_wherever_it_stands() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, "").expect("it is written");
+            path.into_os_string()
+        };
+        let (source, object) = (path("a.s"), path("a.o"));
+        let words = |words: &[&str]| -> Vec<OsString> { words.iter().map(OsString::from).collect() };
+        let mut arguments = words(&["--64", "-o"]);
+        arguments.extend([object.clone(), source]);
+        assert_eq!(input(&arguments), Some(3), "as gcc has it");
+        arguments.extend(words(&["-g", "-gdwarf-5"]));
+        assert_eq!(input(&arguments), Some(3), "as clang has it");
+        assert_eq!(input(&[words(&["-o"]), vec![object]].concat()), None);
     }
 
     #[test]

@@ -10,3 +10,4 @@ mod not_confirmed;
 mod outcomes;
 mod recorded;
 mod reports;
+mod waits;

@@ -330,6 +330,47 @@ int main(void) {
     is_not_confirmed(source, Shape::Sequence, &[("Notify", "c"), ("Release", "m")]);
 }
 
+/// Two accesses of one variable that the lock of a stream keeps apart, and two at once that are of different blocks.
+#[test]
+fn accesses_that_a_stream_keeps_apart_or_of_two_blocks_are_no_race() {
+    let threads = |first: &str, second: &str| {
+        format!(
+            r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int counted, *blocks[2];
+int got;
+static void *one(void *unused) {{ {first} return unused; }}
+static void *other(void *unused) {{ {second} return unused; }}
+int main(void) {{
+    pthread_t a, b;
+    pthread_create(&a, 0, one, 0);
+    pthread_create(&b, 0, other, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    free(blocks[0]);
+    free(blocks[1]);
+    return 0;
+}}
+"#
+        )
+    };
+    let stream = threads(
+        "flockfile(stdin); counted = 1; funlockfile(stdin);",
+        "flockfile(stdin); got = counted; funlockfile(stdin);",
+    );
+    is_not_confirmed(&stream, Shape::Race, &[("Write", "global counted"), ("Read", "global counted")]);
+    let blocks =
+        threads("blocks[0] = malloc(4); *blocks[0] = 1;", "blocks[1] = calloc(1, 4); got = *blocks[1];");
+    is_not_confirmed(&blocks, Shape::Race, &[("Write", "heap block"), ("Read", "heap block")]);
+    // Without the lock they are a race, or this shows nothing.
+    let unlocked = stream.replace("funlockfile(stdin);", "").replace("flockfile(stdin);", "");
+    let recorded = Recorded::new(&unlocked);
+    let asked = [("Write", "global counted"), ("Read", "global counted")];
+    assert_eq!(recorded.replay(&recorded.schedule(Shape::Race, &asked)), Outcome::Confirmed);
+}
+
 /// The same by hand for a bug that is there: what is asked for is then confirmed, or this file shows nothing.
 #[test]
 fn a_true_bug_is_confirmed_by_a_schedule_made_by_hand() {

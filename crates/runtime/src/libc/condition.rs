@@ -22,11 +22,16 @@ const EVEN_CLOCK: u64 = 1;
 
 impl Inside {
     pub(crate) fn condition_event(&mut self, op: Op, at: usize, code: usize) {
-        let generation = self.core().conditions.entry(at as u64).map_or(0, |named| {
+        let generation = self.condition_in_use(at);
+        self.operation(op, at, u64::from(generation), code);
+    }
+
+    /// Which condition variable is at an address, that is used from now on.
+    fn condition_in_use(&mut self, at: usize) -> u32 {
+        self.core().conditions.entry(at as u64).map_or(0, |named| {
             named.used = true;
             named.generation
-        });
-        self.operation(op, at, u64::from(generation), code);
+        })
     }
 
     /// A wait that starts now may end without a notification of this program: it looks at the clock.
@@ -61,8 +66,10 @@ fn wait(
     if deadline != Deadline::Never {
         inside.may_end_by_itself(code);
     }
+    // Whoever was awakened returns from this one, though it may be destroyed by then, and another one be there.
+    let generation = inside.condition_in_use(condition);
     let wake = inside.block(key::of(key::CONDITION, condition), deadline.number());
-    inside.condition_event(Op::Wait, condition, code);
+    inside.operation(Op::Wait, condition, u64::from(generation), code);
     if wake == Wake::TimedOut {
         inside.deadline_passed(code);
     }

@@ -96,6 +96,9 @@ impl<'p> Recording<'p> {
                 }
                 _ if outside.note(event) || lives.note(event) => {}
                 Target::Sync { .. } | Target::StandIn { .. } => {
+                    if let Target::Sync { at, .. } = event.target {
+                        memory.used(at, event.thread);
+                    }
                     *synchronises.entry(event.code).or_insert(0) += 1;
                 }
                 _ => _ = lifetimes(&mut memory, event),

@@ -259,6 +259,14 @@ impl Memory {
         }
     }
 
+    /// Notes on the first way through that `thread` used a lock or condition variable at `at`.
+    pub(crate) fn used(&mut self, at: u64, thread: u32) {
+        let number = self.object_at(at);
+        if let Some(object) = self.objects.get_mut(number as usize) {
+            object.shared |= object.owner != thread;
+        }
+    }
+
     /// Whether accesses to the word at `at` can matter to another thread.
     pub(crate) fn matters(&self, at: u64) -> bool {
         let Some(page) = self.page(at) else { return false };

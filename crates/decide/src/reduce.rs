@@ -11,7 +11,7 @@
 //! In models without branches, branches can be left out too, where no table of dependences says that they need a read. Where a tainted thread may run on, only what it may run in
 //! any case is left out: an update, say, holds it up. In the `dep` models reads of local variables carry taint,
 //! and nothing is left out. Locks, forks, joins, waits, looks at clocks and calls stay, and so does the event before each
-//! wait, at which it starts. Writes that nobody recorded stay, and of each thread the last event before one.
+//! wait, at which it starts; and so do the birth and death of an object that a lock or condition variable lies in. Writes that nobody recorded stay, and of each thread the last event before one.
 //!
 //! Three passes over the columns, with five bytes a variable and a bit an event.
 
@@ -19,7 +19,7 @@ use fixedbitset::FixedBitSet;
 use hashbrown::HashMap;
 use reweave_order::chain::Node;
 use reweave_order::must::{MustOrder, MustOrderBuilder};
-use reweave_trace::{Core, EventId, Kind, Model, NotACore, Op, Space, ThreadId, Trace, VarId};
+use reweave_trace::{Core, Embedded, EventId, Kind, Model, NotACore, Op, Space, ThreadId, Trace, VarId};
 
 /// How a variable is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,6 +61,10 @@ impl Reduction {
             if let Some(access) = trace.op(event).access() {
                 uses[access.variable.index()] = Use::Shared;
             }
+        }
+        // Whoever uses a lock uses the object that it lies in.
+        for object in Embedded::new(trace).objects().flat_map(|object| trace.objects().around(object)) {
+            uses[object.index()] = Use::Shared;
         }
         let stays = |variable: VarId| match uses[variable.index()] {
             Use::Shared => true,

@@ -11,6 +11,7 @@ use reweave_trace::CallRelation;
 use reweave_trace::{CallId, CallParts, EventId, Op, Relation, SiteId, Space, ThreadId, Trace};
 
 use crate::groups::{Candidate, Groups};
+use crate::orders::starts;
 use crate::{Kind, Pattern};
 
 /// Of one thread, site and call the last event is enough, unless every candidate is wanted.
@@ -25,14 +26,15 @@ pub(crate) fn candidates(prepared: &Prepared<'_>, must: &Must<'_>, groups: &mut 
     let objects = prepared.links.call_objects();
     let mut calls: Vec<Recent> = vec![Recent::default(); objects.count()];
     let mut uses: HashMap<&str, Recent> = HashMap::new();
+    let starts = starts(prepared);
     for (id, event) in trace.events() {
         if groups.stopped() {
             return;
         }
         let every = groups.all().then_some(id);
-        if let Some(name) = used(trace, event.op) {
+        let awaited = starts.get(&id).and_then(|&wait| trace.target_name(wait));
+        for name in used(trace, event.op).into_iter().chain(awaited) {
             uses.entry(name).or_default().add((event.thread, event.site, None, every), id);
-            continue;
         }
         let Op::Call(call) = event.op else { continue };
         for &object in objects.of(call) {
@@ -71,8 +73,8 @@ pub fn rule(trace: &Trace, first: EventId, then: EventId) -> Option<Rule> {
     }
 }
 
-/// The name of the lock or condition variable that an operation uses. Who gives a lock back got it before its end. A wait uses its condition variable where it starts, which is
-/// no event of it; what it does when it was awakened is no use.
+/// The name of the lock or condition variable that an operation uses. Who gives a lock back got it before its end. A wait uses its
+/// condition variable where it starts, at the event before it; what it does when it was awakened is no use.
 fn used(trace: &Trace, op: Op) -> Option<&str> {
     match op {
         Op::Acquire(_)

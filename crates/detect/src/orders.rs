@@ -8,7 +8,7 @@
 
 use hashbrown::{HashMap, HashSet};
 use reweave_decide::{Must, Prepared};
-use reweave_trace::{EventId, Op, VarId};
+use reweave_trace::{Embedded, EventId, Op, VarId};
 
 use crate::groups::{Candidate, Groups};
 use crate::locksets::{LocksetId, Locksets};
@@ -85,9 +85,10 @@ pub(crate) fn uses_after_free(prepared: &Prepared<'_>, must: &Must<'_>, groups: 
     if trace.objects().is_empty() {
         return;
     }
+    let embedded = Embedded::new(trace);
+    let starts = starts(prepared);
     let mut uses: HashMap<VarId, Vec<EventId>> = HashMap::new();
     for (id, event) in trace.events() {
-        let Some(access) = event.op.access() else { continue };
         if let Op::Free(object) = event.op {
             for &earlier in uses.get(&object).into_iter().flatten() {
                 if trace.thread(earlier) != event.thread && !must.before(earlier, id) {
@@ -97,10 +98,24 @@ pub(crate) fn uses_after_free(prepared: &Prepared<'_>, must: &Must<'_>, groups: 
                 }
             }
         }
-        for object in trace.objects().around(access.variable) {
-            uses.entry(object).or_default().push(id);
+        let accessed = event.op.access().map(|access| access.variable);
+        // A wait uses its condition variable where it starts, not where it returns.
+        let locked = embedded.object(event.op).filter(|_| !matches!(event.op, Op::Wait(_)));
+        let awaited = starts.get(&id).and_then(|&wait| embedded.object(wait));
+        for object in accessed.into_iter().chain(locked).chain(awaited) {
+            for object in trace.objects().around(object) {
+                let uses = uses.entry(object).or_default();
+                if uses.last() != Some(&id) {
+                    uses.push(id);
+                }
+            }
         }
     }
+}
+
+/// The waits, by the events at which they start.
+pub(crate) fn starts(prepared: &Prepared<'_>) -> HashMap<EventId, Op> {
+    prepared.links.waits().iter().map(|link| (link.start, prepared.trace.op(link.wait))).collect()
 }
 
 /// The bug is that `late`, which came second, comes first.

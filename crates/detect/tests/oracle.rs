@@ -3,7 +3,7 @@
 use reweave_decide::Stages;
 use reweave_detect::{Finding, Kind, Options, Pattern, Prediction, predict};
 use reweave_testkit::calls::{Standing, standing};
-use reweave_testkit::{Oracle, Rng, Shape, ValueMode, dependences, generate, show, sleepers};
+use reweave_testkit::{Oracle, Rng, Shape, ValueMode, dependences, generate, parse, show, sleepers};
 use reweave_trace::{
     EventId, Holds, Kind as OpKind, Links, LockId, Model, Op, ProgramOrder, Space, Trace, VarId,
 };
@@ -35,7 +35,21 @@ fn events_of(seed: u64, model: Model) -> Trace {
     let presets = Shape::presets();
     let (_, shape) = presets[seed as usize % presets.len()].clone();
     let values = if model.by_value() || seed.is_multiple_of(3) { ValueMode::All } else { ValueMode::Off };
-    generate(&Shape { branches: true, ..shape.with_values(values) }, seed)
+    let trace = generate(&Shape { branches: true, ..shape.with_values(values) }, seed);
+    with_lives(trace)
+}
+
+/// The same trace with calls that end the life of a mutex or condition variable about those of the trace.
+fn with_lives(trace: Trace) -> Trace {
+    let text = show(&trace);
+    let named = |space: Space| trace.names().space(space).iter().next().map(str::to_owned);
+    let mut changed = text.clone();
+    for (of, name) in [("mutex", named(Space::Lock)), ("condition", named(Space::Condition))] {
+        if let Some(name) = name {
+            changed = changed.replace(&format!("{of} q."), &format!("{of} {name}."));
+        }
+    }
+    if changed == text { trace } else { parse(&changed).expect("the same with other names") }
 }
 
 fn run(trace: &Trace, model: Model, options: &Options<'_>) -> Prediction {
@@ -64,6 +78,8 @@ fn same(found: Vec<Vec<EventId>>, mut expected: Vec<Vec<EventId>>, what: &str, c
 
 #[test]
 fn every_kind_is_complete_and_sound() {
+    // Uses after free through locks, uses after the end of a lock's life, and among these starts of waits.
+    let mut seen = [0; 3];
     for seed in 0..traces() {
         let model = MODELS[seed as usize / 8 % MODELS.len()];
         let trace = trace_of(seed, model);
@@ -85,13 +101,22 @@ fn every_kind_is_complete_and_sound() {
             let checked = checker.check(model, witness.clone(), claim.clone());
             assert!(checked.is_ok(), "{checked:?} {finding:?} {}", context());
         }
-        same(of(Kind::UseAfterFree), naive.uses_after_free(), "uses after free", &context);
+        let freed = naive.uses_after_free();
+        let through_locks = |pair: &&Vec<EventId>| trace.op(pair[1]).access().is_none();
+        seen[0] += freed.iter().filter(through_locks).count();
+        same(of(Kind::UseAfterFree), freed, "uses after free", &context);
+        let lives = naive.lives();
+        seen[1] += lives.len();
+        let starts =
+            |pair: &&Vec<EventId>| matches!(trace.op(pair[1]), Op::Release(_) | Op::SharedRelease(_));
+        seen[2] += lives.iter().filter(starts).count();
         same(of(Kind::Order), naive.orders(), "orders", &context);
         let one = events(&prediction, |f| f.kind() == Kind::Atomicity && f.events().len() == 3);
         same(one, naive.one_variable(), "one variable", &context);
         let two = events(&prediction, |f| f.kind() == Kind::Atomicity && f.events().len() == 4);
         same(two, naive.two_variables(), "two variables", &context);
     }
+    assert!(seen.iter().all(|&count| count > 0), "{seen:?}");
 }
 
 #[test]
@@ -387,9 +412,60 @@ impl<'a> Naive<'a> {
                 let object = self.trace.target_name(self.trace.op(free)).unwrap().to_owned();
                 let name =
                     self.trace.op(used).access().map(|a| self.trace.variable_name(a.variable).to_owned());
-                let part = name.is_some_and(|name| name == object || name.starts_with(&format!("{object}.")));
-                if part && self.oracle.before(&[(free, used)], &[]) {
+                let lies = |name: &str| name.starts_with(&format!("{object}."));
+                let part = name.is_some_and(|name| name == object || lies(&name));
+                let mut things = self.things(used).into_iter().chain(self.released(used));
+                if (part || things.any(lies)) && self.oracle.before(&[(free, used)], &[]) {
                     found.push(vec![free, used]);
+                }
+            }
+        }
+        found
+    }
+
+    /// The locks and condition variables that an event uses: a wait uses its own where it starts.
+    fn things(&self, event: EventId) -> Vec<&str> {
+        let named = |op: Op| self.trace.target_name(op).unwrap();
+        let mut things = match self.trace.op(event) {
+            op @ (Op::Acquire(_) | Op::TryAcquire(_) | Op::Busy(_) | Op::SharedAcquire(_)) => vec![named(op)],
+            op @ (Op::Notify(_) | Op::NotifyAll(_)) => vec![named(op)],
+            _ => Vec::new(),
+        };
+        let events = self.order.of(self.trace.thread(event));
+        for (place, &wait) in events.iter().enumerate() {
+            let start = place.checked_sub(1).map_or(wait, |before| events[before]);
+            if start == event && self.trace.kind(wait) == OpKind::Wait {
+                things.push(named(self.trace.op(wait)));
+            }
+        }
+        things
+    }
+
+    /// The lock that an event gives back: it uses what that lies in.
+    fn released(&self, event: EventId) -> Option<&str> {
+        let op = self.trace.op(event);
+        matches!(op, Op::Release(_) | Op::SharedRelease(_)).then(|| self.trace.target_name(op).unwrap())
+    }
+
+    /// Uses of locks and condition variables before the end of their lives.
+    fn lives(&self) -> Vec<Vec<EventId>> {
+        let mut found = Vec::new();
+        let ended = |e: EventId| {
+            let text =
+                self.trace.target_name(self.trace.op(e)).filter(|_| self.trace.kind(e) == OpKind::Call)?;
+            let name = text.strip_suffix(".destroy()=()")?;
+            name.strip_prefix("mutex ").or_else(|| name.strip_prefix("condition "))
+        };
+        for end in self.ids() {
+            let Some(name) = ended(end) else { continue };
+            for then in self.ids().into_iter().filter(|&e| e < end && !self.same_thread(e, end)) {
+                let lives = !self.ids().into_iter().any(|e| then < e && e < end && ended(e) == Some(name));
+                if lives
+                    && self.things(then).contains(&name)
+                    && Oracle::ahead(self.trace, self.model, self.trace.dependences(), end, then)
+                        .expect("the trace is small")
+                {
+                    found.push(vec![end, then]);
                 }
             }
         }
@@ -417,6 +493,7 @@ impl<'a> Naive<'a> {
 
     fn orders(&self) -> Vec<Vec<EventId>> {
         let mut found = self.calls();
+        found.extend(self.lives());
         for link in self.links.waits() {
             if let Some(waker) = link.waker
                 && self.oracle.lost_wake_ups().contains(&link.wait)

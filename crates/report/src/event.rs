@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use reweave_trace::{EventId, Kind, Op, Trace};
+use reweave_trace::{ConditionId, EventId, Kind, Op, Trace};
 
 /// `T1 w(x) at bank.c:12`, without the site where that has no name.
 pub fn text(trace: &Trace, id: EventId) -> String {
@@ -75,6 +75,19 @@ pub(crate) fn op(trace: &Trace, id: EventId) -> Option<Op> {
     (id.index() < trace.len()).then(|| trace.op(id)).filter(|&op| op != Op::Skip)
 }
 
+/// The condition variable that the thread of an event waits for from there on: a wait is recorded where it returns, and starts at the
+/// event before it.
+pub(crate) fn awaited(trace: &Trace, id: EventId) -> Option<ConditionId> {
+    let op = op(trace, id)?;
+    let starts = matches!(op.kind(), Kind::Release | Kind::SharedRelease | Kind::Look);
+    let mut later = (id.0 + 1..trace.len() as u32).map(EventId).filter(|_| starts);
+    let is_next = |&next: &EventId| trace.thread(next) == trace.thread(id) && trace.kind(next) != Kind::Skip;
+    match trace.op(later.find(is_next)?) {
+        Op::Wait(condition) => Some(condition),
+        _ => None,
+    }
+}
+
 /// The name of an event's thread.
 pub(crate) fn thread(trace: &Trace, id: EventId) -> Cow<'_, str> {
     op(trace, id).map_or(Cow::Borrowed("nobody"), |_| clean(trace.thread_name(trace.thread(id))))
@@ -98,6 +111,18 @@ mod tests {
         assert_eq!(numbered(&trace, EventId(0)), "event 0 (main w(x) at main.c:3)");
         assert!(!text(&trace, EventId(1)).contains('\x1b'));
         assert_eq!(text(&trace, EventId(2)), "no event");
+    }
+
+    #[test]
+    fn a_wait_starts_at_the_event_before_it() {
+        let trace = trace! {
+            a: acq(m) @ "1"; a: rel(m) @ "2"; b: notify(c) @ "3"; a: wait(c) @ "2"; a: acq(m) @ "2"; a: rel(m) @ "4";
+        };
+        let awaited = |id: u32| awaited(&trace, EventId(id)).map(|condition| trace.condition_name(condition));
+        assert_eq!(
+            [awaited(1), awaited(0), awaited(3), awaited(5), awaited(9)],
+            [Some("c"), None, None, None, None]
+        );
     }
 
     #[test]

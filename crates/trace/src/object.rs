@@ -49,6 +49,11 @@ impl Objects {
         Ok(NONE)
     }
 
+    /// The innermost object that something called `name` is a field of.
+    pub(crate) fn with_field(&self, variables: &Table, name: &str) -> Option<VarId> {
+        self.parent_by_name(variables, name).ok().and_then(|parent| some(parent, VarId))
+    }
+
     /// Adds the next variable of the trace.
     pub(crate) fn push(&mut self, object: bool, parent: Option<VarId>) {
         self.objects.grow(self.parents.len() + 1);

@@ -63,6 +63,19 @@ fn memory_of_one_thread_does_not_matter_and_any_second_thread_makes_it_matter() 
 }
 
 #[test]
+fn whoever_uses_a_lock_in_an_object_has_to_do_with_it() {
+    let mut memory = Memory::new();
+    let own = memory.born(4096, 64, 1, 0, false);
+    let others = memory.born(8192, 64, 1, 0, false);
+    for (at, thread) in [(4104, 1), (8200, 1), (8200, 2), (64, 2)] {
+        memory.used(at, thread);
+    }
+    let shared = |object: u32| memory.objects[object as usize].shared;
+    assert!(!shared(own) && shared(others));
+    assert!(!memory.matters(8200), "nobody else touched its memory");
+}
+
+#[test]
 fn an_address_belongs_to_the_last_object_born_there() {
     let mut memory = Memory::new();
     let large = memory.born(4096, 3 * 4096, 0, 0, false);

@@ -1,5 +1,7 @@
 //! What a finding is, in words: its title, its events, what goes wrong, what to do about it.
 
+use std::borrow::Cow;
+
 use reweave_detect::{Kind, Pattern, Rule, rule};
 use reweave_trace::{EventId, Op, Trace};
 
@@ -46,7 +48,8 @@ fn names(trace: &Trace, subject: &Subject<'_>) -> Vec<String> {
 /// Who can do what, and where: `bob can read balance (bank.c:34) at the same time as alice writes it (bank.c:22)`.
 pub fn summary(trace: &Trace, subject: &Subject<'_>) -> String {
     let who = |place: usize| subject.events.get(place).map_or_else(String::new, |&id| thread(trace, id));
-    let doing = |place: usize| subject.events.get(place).map_or_else(String::new, |&id| act(trace, id));
+    let doing =
+        |place: usize| subject.events.get(place).map_or_else(String::new, |&id| act(subject.kind, trace, id));
     let at = |place: usize| subject.events.get(place).map_or_else(String::new, |&id| site(trace, id));
     let last = subject.events.len().saturating_sub(1);
     match (subject.kind, subject.pattern) {
@@ -78,7 +81,9 @@ pub fn summary(trace: &Trace, subject: &Subject<'_>) -> String {
         (Kind::Atomicity, _) => {
             let between = subject.events.iter().skip(1).take(last.saturating_sub(1));
             let between: Vec<String> = between
-                .map(|&id| format!("{} can {}{}", thread(trace, id), act(trace, id), site(trace, id)))
+                .map(|&id| {
+                    format!("{} can {}{}", thread(trace, id), act(subject.kind, trace, id), site(trace, id))
+                })
                 .collect();
             format!(
                 "Between {}'s {}{} and its {}{}, {}.",
@@ -128,8 +133,18 @@ fn site(trace: &Trace, id: EventId) -> String {
     }
 }
 
-fn act(trace: &Trace, id: EventId) -> String {
+/// The condition variable that a finding is about where it is used by a wait, which starts at this event.
+fn waits_for<'t>(kind: Kind, trace: &'t Trace, id: EventId) -> Option<Cow<'t, str>> {
+    let ends_a_life = matches!(kind, Kind::Order | Kind::UseAfterFree);
+    let condition = event::awaited(trace, id).filter(|_| ends_a_life)?;
+    Some(clean(trace.condition_name(condition)))
+}
+
+fn act(kind: Kind, trace: &Trace, id: EventId) -> String {
     let Some(op) = event::op(trace, id) else { return "nothing".to_owned() };
+    if let Some(condition) = waits_for(kind, trace, id) {
+        return format!("start to wait for {}", clean(&Target::new(&condition, TargetKind::Other).short()));
+    }
     let verb = match op {
         Op::Read(_) | Op::AtomicRead(_) => "read",
         Op::Write(_) | Op::AtomicWrite(_) | Op::Unseen(_) => "write",
@@ -161,6 +176,9 @@ fn actor(kind: Kind, trace: &Trace, id: EventId) -> String {
             _ => "",
         };
         return format!("Thread {thread} waits for {target}{shared}");
+    }
+    if let Some(condition) = waits_for(kind, trace, id) {
+        return format!("Start of a wait for {condition} by thread {thread}");
     }
     let noun = match op {
         Op::Read(_) => "Read",

@@ -289,6 +289,8 @@ impl<'r> Run<'r> {
     fn target_name(&mut self, thread: usize, kind: Kind, target: usize) -> String {
         match kind {
             Kind::Fork | Kind::Join => self.threads[target].name.clone(),
+            // Where there are objects, one lock and one condition variable lie in them.
+            Kind::Wait | Kind::Notify | Kind::NotifyAll if self.is_inside(target) => "p0.n.c".to_owned(),
             Kind::Wait | Kind::Notify | Kind::NotifyAll => format!("c{target}"),
             Kind::Enter => format!("u{}", self.rng.below(2)),
             Kind::Exit => self.threads[thread].regions.last().cloned().unwrap_or_default(),
@@ -296,8 +298,13 @@ impl<'r> Run<'r> {
             Kind::Look => format!("clock{target}"),
             Kind::Call => self.call(target),
             _ if kind.reads() || kind.writes() => self.variables[target].name.clone(),
+            _ if self.is_inside(target) => "p0.l".to_owned(),
             _ => format!("l{target}"),
         }
+    }
+
+    fn is_inside(&self, thing: usize) -> bool {
+        thing == 0 && !self.objects.is_empty()
     }
 
     /// The text of a call that is made now.

@@ -11,7 +11,8 @@
 //! nothing; and it calls its pairs real, which they need not be.
 //!
 //! Where all methods of a type have access points, these say which calls commute; they may be stricter than its conditions.
-//! A use is an access of a field (`p.f`), or of an object itself whose birth was observed. Types, and which arguments are
+//! A use is an access of a field (`p.f`), or of an object itself whose birth was observed; an operation on a lock or condition
+//! variable that lies in the object (`p.m`); and the release with which a wait starts, known once the wait returns. Types, and which arguments are
 //! objects, are taken from what came before (`reweave_spec::LiveCalls`).
 //!
 //! **Guarantee:** none: vindication tells (`reweave stream --vindicate`).
@@ -27,13 +28,13 @@ use reweave_trace::LockId;
 
 use crate::clock::{Shared, time};
 use crate::detector::Detector;
-use crate::front::{Facts, Objects};
+use crate::front::{Facts, Objects, Thing};
 use crate::frontier::Access;
 use crate::run::{Analyse, Race, Sink};
 use crate::step::{Cell, Code, Step, Touch, at};
 use crate::wdc::Wdc;
 use calls::Called;
-use uses::{Held, Use, Uses, locks};
+use uses::{Held, RELEASE, Use, Uses, locks};
 
 const READ: Touch = Touch { reads: true, writes: false, atomic: false, conditional: false };
 const WRITE: Touch = Touch { reads: false, writes: true, atomic: false, conditional: false };
@@ -46,6 +47,8 @@ pub(crate) struct Edc {
     variables: Vec<Uses>,
     locks: Vec<Uses>,
     conditions: Vec<Uses>,
+    /// Per thread, its last release: where a wait may start.
+    released: Vec<Option<Use>>,
     called: Called,
     /// Per thread, pairs whose later event is in a section that has not ended.
     pending: Vec<Vec<Pending>>,
@@ -70,6 +73,7 @@ impl Edc {
             variables: Vec::new(),
             locks: Vec::new(),
             conditions: Vec::new(),
+            released: Vec::new(),
             called: Called::default(),
             pending: Vec::new(),
         }
@@ -87,9 +91,25 @@ impl Edc {
         at(&mut self.variables, step.target).add(used, self.all);
     }
 
-    fn note_lock(&mut self, step: &Step) {
-        let used = self.used(step, 0);
+    fn note_lock(&mut self, step: &Step, kind: u32) {
+        let used = self.used(step, kind);
         at(&mut self.locks, step.target).add(used, self.all);
+    }
+
+    /// A release uses what its lock lies in, and where a wait starts with it, the condition variable.
+    fn note_release(&mut self, step: &Step, objects: &Objects) {
+        if objects.may_have(step.target) {
+            self.note_lock(step, RELEASE);
+        }
+        *at(&mut self.released, step.thread) = Some(self.used(step, 0));
+    }
+
+    /// A wait returns, whose start is known from now on.
+    fn note_start(&mut self, step: &Step) {
+        let released = at(&mut self.released, step.thread).take();
+        if let Some(used) = released.filter(|used| used.access.event == step.event) {
+            at(&mut self.conditions, step.target).add(used, self.all);
+        }
     }
 
     #[inline]
@@ -120,7 +140,16 @@ impl Edc {
             // They stay: an object inside of this one may die later.
             uses.extend_from_slice(&at(&mut self.variables, variable).list);
         }
+        for thing in objects.things_in(step.target) {
+            let lives = match thing {
+                Thing::Lock(lock) => at(&mut self.locks, lock),
+                Thing::Condition(condition) => at(&mut self.conditions, condition),
+            };
+            uses.extend(lives.of_all_lives().cloned());
+        }
         uses.sort_unstable_by_key(|used| used.access.event);
+        // A wait may start with the release of a lock that lies there, too.
+        uses.dedup_by_key(|used| used.access.event);
         self.judge(step, &uses, told, sink);
     }
 
@@ -179,7 +208,7 @@ impl Edc {
         if resolved.ends {
             // Whoever uses the name after this uses another object.
             let of_name = |lists: &mut Vec<Uses>, number: Option<u32>| {
-                number.map(|number| std::mem::take(at(lists, number)).list).unwrap_or_default()
+                number.map(|number| at(lists, number).end()).unwrap_or_default()
             };
             uses.append(&mut of_name(&mut self.locks, resolved.lock));
             uses.append(&mut of_name(&mut self.conditions, resolved.condition));
@@ -208,9 +237,11 @@ impl Edc {
             }
             Code::Release | Code::SharedRelease => {
                 self.settle(step.thread, step.target, step.code == Code::SharedRelease, sink);
+                self.note_release(step, &facts.objects);
                 self.detector.other(step);
             }
-            Code::Tried => self.note_lock(step),
+            Code::Tried => self.note_lock(step, 0),
+            Code::Started => self.note_start(step),
             Code::Signal => {
                 let used = self.used(step, 0);
                 at(&mut self.conditions, step.target).add(used, self.all);

@@ -16,7 +16,7 @@ use reweave_trace::{Defect, Error, EventId, IllFormed, Kind, Names, Op, Rows, Sp
 use crate::step::{Code, Step, at};
 use locks::Locks;
 use notifications::Notifications;
-pub(crate) use objects::Objects;
+pub(crate) use objects::{Objects, Thing};
 use ordered::Ordered;
 
 const NONE: u32 = u32::MAX;
@@ -159,6 +159,15 @@ impl Front {
                 Kind::Notify | Kind::NotifyAll if self.views.commuting => {
                     steps.push(Step { code: Code::Signal, ..step });
                     self.step(names, kind, &mut step)
+                }
+                Kind::Wait if self.views.commuting => {
+                    // Which is its thread's last event is known only once that thread runs.
+                    let condition = step.target;
+                    let switched =
+                        if step.thread == self.current { Ok(()) } else { self.switch(names, &step) };
+                    let start = if self.last == NONE { event } else { self.last };
+                    steps.push(Step { code: Code::Started, target: condition, event: start, ..step });
+                    switched.and_then(|()| self.step(names, kind, &mut step))
                 }
                 _ => self.step(names, kind, &mut step),
             };

@@ -62,6 +62,8 @@ pub(crate) enum Code {
     Wake,
     /// The use of a condition variable by a notification.
     Signal,
+    /// The use of a condition variable by a wait that returns now; its event is the one at which that started.
+    Started,
     /// The use of a lock by an attempt in vain.
     Tried,
     /// A call, as analyses see it that know which calls commute.

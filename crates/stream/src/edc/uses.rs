@@ -57,13 +57,30 @@ impl Use {
     }
 }
 
+/// The kind of a release: it uses what its lock lies in, and not the lock, which its thread got before.
+pub(crate) const RELEASE: u32 = 1;
+
 /// Uses of one thing, in order of events.
 #[derive(Default, Debug)]
 pub(crate) struct Uses {
     pub(crate) list: Vec<Use>,
+    /// Of a lock or condition variable, the uses in lives that have ended: what it lies in may end later.
+    past: Vec<Use>,
 }
 
 impl Uses {
+    /// A life ends; answers the uses in it.
+    pub(crate) fn end(&mut self) -> Vec<Use> {
+        let ended = std::mem::take(&mut self.list);
+        self.past.extend_from_slice(&ended);
+        ended.into_iter().filter(|used| used.kind != RELEASE).collect()
+    }
+
+    /// The uses in all lives.
+    pub(crate) fn of_all_lives(&self) -> impl Iterator<Item = &Use> {
+        self.past.iter().chain(&self.list)
+    }
+
     /// Adds a use; it stands for earlier ones unless `all` are wanted.
     pub(crate) fn add(&mut self, used: Use, all: bool) {
         if let Some(last) = self.list.last_mut()

@@ -6,6 +6,7 @@
 use fixedbitset::FixedBitSet;
 use hashbrown::{Equivalent, HashMap};
 use reweave_trace::{Defect, Names, Space};
+use smallvec::SmallVec;
 
 use super::NONE;
 use crate::step::grow;
@@ -27,6 +28,17 @@ pub(crate) struct Objects {
     tree: Vec<Node>,
     /// Per variable, its node.
     of_variable: Vec<u32>,
+    /// How many names of locks and of condition variables were added to the tree.
+    added: [usize; 2],
+    /// The locks whose names say that they may lie in something.
+    dotted: FixedBitSet,
+}
+
+/// Locks or condition variables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Thing {
+    Lock(u32),
+    Condition(u32),
 }
 
 #[derive(PartialEq, Eq, Hash, Debug)]
@@ -47,6 +59,8 @@ struct Node {
     children: Vec<u32>,
     variable: u32,
     lifetime: bool,
+    /// The locks and condition variables of this name.
+    things: SmallVec<[Thing; 1]>,
 }
 
 impl Objects {
@@ -79,6 +93,26 @@ impl Objects {
         found
     }
 
+    /// Every lock and condition variable that lies in `object`.
+    pub(crate) fn things_in(&self, object: u32) -> Vec<Thing> {
+        let mut found = Vec::new();
+        let node = self.of_variable.get(object as usize);
+        let mut open: Vec<u32> =
+            node.map(|&node| self.tree[node as usize].children.clone()).unwrap_or_default();
+        while let Some(node) = open.pop() {
+            let node = &self.tree[node as usize];
+            found.extend_from_slice(&node.things);
+            open.extend(&node.children);
+        }
+        found
+    }
+
+    /// Whether a lock may lie in an object.
+    #[inline]
+    pub(crate) fn may_have(&self, lock: u32) -> bool {
+        self.dotted.contains(lock as usize)
+    }
+
     /// Notes an access of `variable`.
     #[inline]
     pub(super) fn used(&mut self, variable: u32) {
@@ -108,6 +142,11 @@ impl Objects {
             }
         }
         self.named = variables.len();
+        let locks = names.space(Space::Lock);
+        for id in self.dotted.len()..locks.len() {
+            self.dotted.grow(id + 1);
+            self.dotted.set(id, locks.get(id as u32).contains('.'));
+        }
     }
 
     /// Runs the birth or death of `object`, if nothing is wrong with it.
@@ -146,6 +185,23 @@ impl Objects {
             self.tree[node as usize].variable = id as u32;
             self.of_variable.push(node);
         }
+        for (place, space) in [Space::Lock, Space::Condition].into_iter().enumerate() {
+            let table = names.space(space);
+            for id in self.added[place]..table.len() {
+                let name = table.get(id as u32);
+                if !name.contains('.') {
+                    continue;
+                }
+                let mut node = NONE;
+                for part in name.splitn(MAX_DOTS + 1, '.') {
+                    node = self.node(node, part);
+                }
+                let id = id as u32;
+                let thing = if space == Space::Lock { Thing::Lock(id) } else { Thing::Condition(id) };
+                self.tree[node as usize].things.push(thing);
+            }
+            self.added[place] = table.len();
+        }
     }
 
     fn node(&mut self, parent: u32, part: &str) -> u32 {
@@ -153,7 +209,13 @@ impl Objects {
             return node;
         }
         let node = self.tree.len() as u32;
-        self.tree.push(Node { parent, children: Vec::new(), variable: NONE, lifetime: false });
+        self.tree.push(Node {
+            parent,
+            children: Vec::new(),
+            variable: NONE,
+            lifetime: false,
+            things: SmallVec::new(),
+        });
         self.nodes.insert(Key(parent, part.into()), node);
         if parent != NONE {
             self.tree[parent as usize].children.push(node);

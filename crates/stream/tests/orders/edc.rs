@@ -62,22 +62,46 @@ impl Naive<'_> {
         }
     }
 
+    /// Whether an event is the outermost release of a section.
+    fn releases(&self, e: usize) -> bool {
+        self.sections.iter().any(|s| s.release == Some(e))
+    }
+
+    /// The condition variable of a wait that starts with the release `a` and returns before `b`.
+    fn awaited(&self, a: usize, b: usize) -> Option<&str> {
+        let wait = (a + 1..b).find(|&e| self.thread(e) == self.thread(a))?;
+        (self.releases(a) && matches!(self.op(wait), Op::Wait(_))).then(|| self.name(wait))
+    }
+
+    /// Whether `a` uses a lock or condition variable that lies in `object`.
+    fn uses_part(&self, a: usize, b: usize, object: &str) -> bool {
+        let lies = |name: &str| name.strip_prefix(object).is_some_and(|rest| rest.starts_with('.'));
+        (self.uses_name(a) || self.releases(a)) && lies(self.name(a)) || self.awaited(a, b).is_some_and(lies)
+    }
+
     /// Whether `a` must not come after `b`, which came later.
     fn is_order_pair(&self, a: usize, b: usize) -> bool {
         if self.thread(a) == self.thread(b) {
             return false;
         }
         if let Op::Free(p) = self.op(b) {
+            if self.uses_part(a, b, self.trace.variable_name(p)) {
+                return true;
+            }
             let Some(used) = self.op(a).access().filter(|access| !access.lifetime) else { return false };
             let born = || (0..a).any(|e| self.op(e) == Op::Alloc(used.variable));
             let part = self.name(a).contains('.') || born();
             return part && self.trace.objects().covers(p, used.variable);
         }
         if let Some(name) = self.ends(b)
-            && self.uses_name(a)
-            && self.name(a) == name
+            && (self.uses_name(a) && self.name(a) == name || self.awaited(a, b) == Some(name))
         {
-            return !(a..b).any(|e| self.ends(e) == Some(name));
+            // A wait that returns after an end of life is known then.
+            let from = match self.awaited(a, b) == Some(name) {
+                true => (a + 1..b).find(|&e| self.thread(e) == self.thread(a)).unwrap_or(a),
+                false => a,
+            };
+            return !(from..b).any(|e| self.ends(e) == Some(name));
         }
         self.calls(a, b) == Some(Standing::Ordered)
     }
@@ -217,12 +241,19 @@ fn with_calls() -> Vec<(&'static str, Shape)> {
     (lives.weights.acquire, lives.weights.release) = (14, 18);
     let mut conditions = Shape { conditions: (1, 1), ..calls.clone() };
     (conditions.weights.notify, conditions.weights.busy, conditions.weights.call) = (10, 4, 14);
-    vec![("locked calls", calls), ("locked objects", lives), ("lives of locks", conditions)]
+    let mut inside = Shape { conditions: (1, 1), ..lives.clone() };
+    (inside.weights.wait, inside.weights.notify, inside.weights.busy) = (30, 14, 4);
+    vec![
+        ("locked calls", calls),
+        ("locked objects", lives),
+        ("lives of locks", conditions),
+        ("locks in objects", inside),
+    ]
 }
 
 #[test]
 fn it_finds_what_its_definition_says() {
-    let (mut free, mut locked) = (0, [0; 3]);
+    let (mut free, mut locked) = (0, [0; 4]);
     for (name, shape) in shapes() {
         for seed in 0..TRACES / 4 {
             free += check(&generate(&shape, 7_000_000 + seed), &format!("{name}, seed {seed}")).0;
@@ -232,9 +263,12 @@ fn it_finds_what_its_definition_says() {
         // Pairs under a lock are rare: a life that ends in a section, after a use in another.
         for seed in 0..3 * TRACES {
             let mut trace = generate(&shape, 8_000_000 + seed);
-            if place == 2 {
-                let text =
-                    show(&trace).replace("mutex q.", "mutex l0.").replace("condition q.", "condition c0.");
+            if place > 1 {
+                // Where there are objects, the lock and the condition variable lie in them.
+                let (lock, condition) = if place == 2 { ("l0", "c0") } else { ("p0.l", "p0.n.c") };
+                let text = show(&trace)
+                    .replace("mutex q.", &format!("mutex {lock}."))
+                    .replace("condition q.", &format!("condition {condition}."));
                 trace = parse(&text).expect("a trace");
             }
             let counts = check(&trace, &format!("{name}, seed {seed}"));
@@ -263,6 +297,22 @@ fn without_calls_and_objects_it_finds_what_wdc_does() {
             }
         }
     }
+}
+
+#[test]
+fn a_lock_and_a_wait_use_what_they_lie_in() {
+    let free = |text: &str| found(&parse(text).expect("a trace"), false).0;
+    let used = "a|acq(p.m)|1\na|rel(p.m)|2\n";
+    assert_eq!(free(&format!("{used}b|free(p)|3")), [(EventId(0), EventId(2))], "one partner is enough");
+    assert_eq!(free(&format!("{used}b|free(q)|3")), []);
+    let waits = "a|acq(m)|1\na|rel(m)|2\nb|notify(p.c)|3\na|wait(p.c)|4\na|acq(m)|5\na|rel(m)|6\n";
+    let ends = format!("{waits}d|call(condition p.c.destroy()=())|7");
+    let all = found(&parse(&ends).expect("a trace"), true).0;
+    assert_eq!(
+        all,
+        [(EventId(1), EventId(6)), (EventId(2), EventId(6))],
+        "where it starts, not where it returns"
+    );
 }
 
 #[test]

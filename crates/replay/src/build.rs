@@ -47,7 +47,7 @@ pub fn build(
     checked: &CheckedWitness,
     title: Title,
 ) -> Result<Schedule, Error> {
-    built(recorded, checker, checked, title).map(|(schedule, _)| schedule.without_unused_modules())
+    built(recorded, checker, checked, title).map(|built| built.schedule.without_unused_modules())
 }
 
 /// The schedule up to `last`, an event that is in the witness, or next after it; and on from there as observed, as far as the program goes
@@ -60,8 +60,9 @@ pub fn continued(
     title: Title,
 ) -> Result<Continued, Error> {
     let trace = recorded.trace;
-    let (mut schedule, mut builder) = built(recorded, checker, checked, title)?;
+    let Built { mut schedule, mut builder, left_out } = built(recorded, checker, checked, title)?;
     let mut done: HashSet<EventId> = checked.witness().schedule(trace).collect();
+    done.retain(|event| !left_out.contains(event));
     if done.insert(last) {
         let last = builder.named(last)?;
         schedule.segments.push(last.clone());
@@ -82,16 +83,27 @@ fn is_step(trace: &Trace, event: EventId) -> bool {
     !matches!(trace.op(event).kind(), Kind::Branch | Kind::Unseen | Kind::Skip)
 }
 
+/// A schedule on its way.
+struct Built<'r> {
+    schedule: Schedule,
+    builder: Builder<'r>,
+    /// The events of the witness that are not in the schedule.
+    left_out: Vec<EventId>,
+}
+
 fn built<'r>(
     recorded: Recorded<'r>,
     checker: &Checker<'_>,
     checked: &CheckedWitness,
     title: Title,
-) -> Result<(Schedule, Builder<'r>), Error> {
+) -> Result<Built<'r>, Error> {
     let Recorded { trace, about, .. } = recorded;
     let claim = checked.claim();
     let claimed = events_of(trace, claim);
-    let events = simplified(trace, checker, checked, &claimed);
+    let mut events = simplified(trace, checker, checked, &claimed);
+    // Whether the program can take a lock whose memory is gone nobody knows: it is enough that a thread is about to.
+    let late = late_use(trace, claim).and_then(|then| events.iter().position(|&event| event == then));
+    let left_out = late.map(|at| events.split_off(at)).unwrap_or_default();
     let mut builder = Builder {
         recorded,
         threads: vec![Thread { name: "main".to_owned(), made: None, note: String::new() }],
@@ -115,7 +127,15 @@ fn built<'r>(
         alike: Vec::new(),
         segments,
     };
-    Ok((schedule, builder))
+    Ok(Built { schedule, builder, left_out })
+}
+
+/// The use of a lock or condition variable in an object that is freed before it.
+fn late_use(trace: &Trace, claim: &Claim) -> Option<EventId> {
+    let Claim::Before { pairs, .. } = claim else { return None };
+    let &[(free, then)] = &pairs[..] else { return None };
+    let is_use = trace.kind(free) == Kind::Free && trace.op(then).access().is_none();
+    is_use.then_some(then)
 }
 
 /// The first thread is the one that nobody made.
@@ -158,6 +178,7 @@ fn shape(trace: &Trace, claim: &Claim, claimed: &[EventId]) -> (Shape, Pairs, Pa
         Claim::Deadlock(_) => (Shape::Deadlock, Vec::new(), Vec::new()),
         Claim::Unwritten(_) => (Shape::Sequence, Vec::new(), Vec::new()),
         Claim::Ahead { .. } => (Shape::Late, vec![(0, 1)], vec![(0, 1)]),
+        Claim::Before { .. } if late_use(trace, claim).is_some() => (Shape::Late, vec![(0, 1)], vec![(0, 1)]),
         Claim::Sequence { events, .. } => {
             let pairs: Pairs = events.windows(2).map(|pair| (place(pair[0]), place(pair[1]))).collect();
             (Shape::Sequence, pairs.clone(), pairs)

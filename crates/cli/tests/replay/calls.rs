@@ -146,6 +146,26 @@ fn other_compilers_make_nothing_of_it() {
     }
 }
 
+/// The shape of a known bug of pbzip2 0.9.4: each pair of a use and an end of life is a finding of its own. What comes after the use of a lock whose memory
+/// is gone is predicted, too; whether it can be replayed depends on what the lock's memory holds by then.
+#[test]
+fn a_queue_that_is_deleted_under_its_consumers() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/replay/queue_deleted.c");
+    let program = Program::compile(&source, &[]);
+    assert_eq!(program.record(&[]).code, Some(0));
+    let findings = program.confirm();
+    let lives = findings.iter().filter(|finding| finding["kind"] == "uaf" || finding["kind"] == "order");
+    let confirmed: Vec<String> = lives
+        .filter(|finding| finding["replay"] == "confirmed")
+        .map(|finding| finding["sites"].to_string())
+        .collect();
+    let pairs: std::collections::BTreeSet<&String> = confirmed.iter().collect();
+    assert!(pairs.len() >= 7, "{pairs:?}");
+    let twin = Program::compile(&source, &["-DFIXED"]);
+    assert_eq!(twin.record(&[]).code, Some(0));
+    assert!(twin.predict("").is_empty());
+}
+
 /// The example of the guide, with what it says of the replay.
 #[test]
 fn the_example_of_the_guide_is_replayed() {

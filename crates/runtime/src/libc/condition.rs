@@ -66,6 +66,11 @@ fn wait(
     if deadline != Deadline::Never {
         inside.may_end_by_itself(code);
     }
+    // The wait starts with the event before it, which uses the condition variable as well.
+    let index = inside.me.index();
+    if let Some(forced) = &mut inside.core().forced {
+        forced.touch(index, (condition, condition + 1));
+    }
     // Whoever was awakened returns from this one, though it may be destroyed by then, and another one be there.
     let generation = inside.condition_in_use(condition);
     let wake = inside.block(key::of(key::CONDITION, condition), deadline.number());
@@ -73,8 +78,8 @@ fn wait(
     if wake == Wake::TimedOut {
         inside.deadline_passed(code);
     }
-    // Whoever is awake does not have the lock yet.
-    inside.between_events();
+    // Whoever is awake does not have the lock yet, and may be left standing before it.
+    inside.between_events_at(code);
     let result = inside.acquire_after_wait(mutex, depth, code);
     inside.end_if_cancelled();
     Some(if wake == Wake::TimedOut && result == 0 { ETIMEDOUT } else { result })

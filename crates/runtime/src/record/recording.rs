@@ -3,8 +3,8 @@
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicUsize, compiler_fence};
 
-use reweave_wire::Op;
 use reweave_wire::ring::{AWAITED, BYTES_IN_TURN, PART_OF_CALL, Slot, kind};
+use reweave_wire::{Op, Space};
 
 use crate::abi::front;
 use crate::libc::mappings::Mappings;
@@ -218,7 +218,7 @@ impl Inside {
     /// Records an operation that is no access.
     pub(crate) fn operation(&mut self, op: Op, target: usize, value: u64, code: usize) {
         if let Some(forced) = &mut self.core().forced {
-            if op == Op::Call {
+            if matches!(op.space(), Some(Space::Call | Space::Lock | Space::Condition)) {
                 forced.touches(target, 1);
             }
             self.forced_event(op, code);

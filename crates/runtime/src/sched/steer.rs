@@ -65,6 +65,14 @@ impl Inside {
         }
     }
 
+    /// The same where the second event is one that the plan may want the thread to stand before.
+    #[inline]
+    pub(crate) fn between_events_at(&mut self, code: usize) {
+        if self.core().forced.is_some() && self.me.pinned.load(Relaxed) == 0 {
+            self.steered(code);
+        }
+    }
+
     /// A thread was told a time in the recorded run that is over by now.
     pub(crate) fn clock_goes_back(&mut self) {
         let me = self.me.index();

@@ -18,6 +18,7 @@ mod likely;
 mod local;
 mod one;
 mod two;
+mod uses;
 
 use hashbrown::HashMap;
 use reweave_decide::{Must, Prepared};

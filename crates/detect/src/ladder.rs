@@ -7,12 +7,15 @@
 //! before it found nothing; a run that is stopped on a step has all that the steps before it give.
 //!
 //! The steps are the models without values that are stricter than the one asked for, and that one itself. `value`
-//! is no step on the way to `branch+value`: it is as slow.
+//! is no step on the way to `branch+value`: it is as slow. On the way to the `dep` models, `branch` is one where the trace tells of its
+//! branches, so that it shows what the table of dependences adds. A table may ask for more than it has to, so that a schedule
+//! of `branch` need not be one of `dep`: it counts only if the checker accepts it there, too.
 
 use std::sync::atomic::Ordering;
 
 use reweave_decide::Error;
-use reweave_trace::{Model, Trace};
+use reweave_trace::{Capabilities, Model, ProgramOrder, Trace};
+use reweave_witness::Checker;
 
 use crate::run::{self, Searched};
 use crate::{Atomicity, Counts, Options, Prediction, fold};
@@ -31,19 +34,46 @@ pub struct ModelCount {
 }
 
 /// The models to search in, one after another.
-fn steps(model: Model) -> impl Iterator<Item = Model> {
-    model.stricter().filter(|stricter| !stricter.by_value()).chain([model])
+fn steps(model: Model, capabilities: Capabilities) -> Vec<Model> {
+    let mut steps: Vec<Model> = model.stricter().filter(|stricter| !stricter.by_value()).collect();
+    if model.by_dependence() && capabilities.branches {
+        steps.push(Model::Branch);
+        steps.sort_unstable();
+    }
+    steps.push(model);
+    steps
+}
+
+/// Leaves the findings whose schedules `model` accepts, which is not known to be more permissive; the others are searched for again.
+fn leave_those_of(trace: &Trace, model: Model, searched: &mut Searched) {
+    let found = searched.outcomes.iter().any(|outcome| !outcome.findings.is_empty());
+    if !found {
+        return;
+    }
+    let (links, order) = (reweave_spec::links(trace), ProgramOrder::new(trace));
+    let checker = Checker::new(trace, &links, &order);
+    for outcome in &mut searched.outcomes {
+        let before = outcome.findings.len();
+        outcome.findings.retain(|finding| {
+            let (witness, claim) = (finding.witness.witness(), finding.witness.claim());
+            checker.check(model, witness.clone(), claim.clone()).is_ok()
+        });
+        outcome.counts.feasible -= (before - outcome.findings.len()) as u64;
+    }
 }
 
 pub(crate) fn predict(trace: &Trace, model: Model, options: &Options<'_>) -> Result<Prediction, Error> {
     let mut prediction = Prediction::default();
     let mut settled = Counts::default();
     let stopped = || options.stop.load(Ordering::Relaxed);
-    for step in steps(model) {
+    for step in steps(model, trace.capabilities()) {
         if !prediction.models.is_empty() && stopped() {
             break;
         }
-        let searched = run::search(trace, step, options, &prediction.findings)?;
+        let mut searched = run::search(trace, step, options, &prediction.findings)?;
+        if step != model && !model.stricter().any(|stricter| stricter == step) {
+            leave_those_of(trace, model, &mut searched);
+        }
         add(&mut prediction, &mut settled, searched, options.all);
         prediction.models.push(ModelCount {
             model: step,

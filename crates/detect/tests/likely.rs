@@ -2,10 +2,34 @@
 
 use reweave_detect::{Atomicity, Finding, Kind, Options, Prediction, predict};
 use reweave_testkit::parse;
-use reweave_trace::Model;
+use reweave_trace::{DependenceBuilder, EventId, Model, Space, ThreadId, Trace};
+
+/// A trace, with a table of dependences if the text has one.
+fn trace_of(text: &str) -> Trace {
+    let trace = parse(text).expect("a trace");
+    if !text.contains("dependences") {
+        return trace;
+    }
+    let mut table = DependenceBuilder::new();
+    for line in text.lines().filter_map(|line| line.strip_prefix("#! ")) {
+        let (who, reads) = line.split_once(": ").expect("a set");
+        let reads: Vec<EventId> =
+            reads.split(' ').filter_map(|read| read.parse().ok()).map(EventId).collect();
+        match who.split_once(' ') {
+            Some(("needs", event)) => _ = table.needs(EventId(event.parse().expect("an event")), &reads),
+            Some(("feeds", event)) => _ = table.feeds(EventId(event.parse().expect("an event")), &reads),
+            Some(("end", name)) => {
+                let thread = trace.names().space(Space::Thread).find(name).expect("a thread");
+                table.end_needs(ThreadId(thread), &reads);
+            }
+            _ => {}
+        }
+    }
+    trace.with_dependences(table.finish()).expect("a table of earlier reads")
+}
 
 fn search(text: &str, atomicity: Atomicity, kinds: &[Kind]) -> Prediction {
-    let trace = parse(text).expect("a trace");
+    let trace = trace_of(text);
     let options = Options { kinds: kinds.to_vec(), atomicity, ..Options::default() };
     predict(&trace, Model::Rf, &options).expect("every yes passes the checker")
 }
@@ -109,6 +133,40 @@ fn marked_regions_are_taken_at_their_word() {
     let text = "a|enter(u)|f 0\na|w(x)|f 1\na|w(x)|f 2\na|exit(u)|f 3\nb|w(x)|g 1\n";
     assert!(is_likely("WWW", text));
     assert!(!is_likely("WWW", "a|w(x)|f 1\na|w(x)|f 2\nb|w(x)|g 1\n"));
+}
+
+#[test]
+fn what_nothing_uses_any_more_is_forgotten() {
+    let other = section("b", "g 1", &["w(x)|g 2"]);
+    // The read is event 1; the write, or the second read, is event 4.
+    let writes = section("a", "f 1", &["r(x)|f 2"]) + &section("a", "f 3", &["w(x)|f 4"]) + &other;
+    let reads = section("a", "f 1", &["r(x)|f 2"]) + &section("a", "f 3", &["r(x)|f 4"]) + &other;
+    let table = |lines: &str, text: &str| format!("#! capabilities: dependences\n{lines}{text}");
+    for (pattern, text) in [("RWW", &writes), ("RWR", &reads)] {
+        assert!(!is_likely(pattern, &table("", text)), "{pattern}: nobody looks at it");
+        assert!(
+            is_likely(pattern, &table("#! needs 3: 1\n", text)),
+            "{pattern}: it decides that the thread goes on"
+        );
+        assert!(
+            is_likely(pattern, &table("#! needs 2: 1\n", text)),
+            "{pattern}: also what was decided before counts"
+        );
+        assert!(is_likely(pattern, &table("#! end a: 1\n", text)), "{pattern}: the thread returns it");
+    }
+    assert!(is_likely("RWW", &table("#! feeds 4: 1\n", &writes)), "what is written is computed from it");
+    // It is stored in another variable before the lock is given back, and that is not looked at again, or it is.
+    let kept = |again: &str| {
+        section("a", "f 1", &["r(x)|f 2", "w(y)|f 5"]) + &section("a", "f 3", &["w(x)|f 4", again]) + &other
+    };
+    let stored = "#! feeds 2: 1\n";
+    assert!(!is_likely("RWW", &table(stored, &kept("r(z)|f 6"))));
+    assert!(!is_likely("RWW", &table(stored, &kept("r(y)|f 6"))), "it is looked at, and nothing comes of it");
+    assert!(is_likely("RWW", &table("#! feeds 2: 1\n#! needs 7: 6\n", &kept("r(y)|f 6"))));
+    // Atomics have no section: the other thread can come in at once.
+    let atomics = "a|ar(x)|f 1\na|aw(y)|f 2\na|aw(x)|f 3\nb|aw(x)|g 1\n";
+    assert!(!is_likely("RWW", &table("", atomics)));
+    assert!(is_likely("RWW", &table("#! feeds 1: 0\n", atomics)));
 }
 
 #[test]

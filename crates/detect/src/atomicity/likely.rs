@@ -8,6 +8,8 @@
 //! the accesses of the other thread when they meet them ([`Likely::is_intruded`]). An *instruction* is a site and the calls
 //! that lead to it. Where the trace marks what is meant to be one step, all of that is likely.
 //!
+//! Where the trace has a table of dependences, a read that nothing uses any more is not acted on ([`Uses`]).
+//!
 //! The rule is in `docs/atomicity.md`.
 
 use hashbrown::{HashMap, HashSet};
@@ -16,6 +18,7 @@ use reweave_trace::{ContextId, Core, EventId, Kind, Op, ProgramOrder, SiteId, Th
 
 use super::Touch;
 use super::local::has_regions;
+use super::uses::Uses;
 use crate::locksets::Locksets;
 
 /// Accesses with more events of their thread between them are not looked at.
@@ -40,6 +43,8 @@ pub(super) struct Likely<'a> {
     joins: HashMap<ThreadId, Vec<EventId>>,
     /// The releases that start a wait, in the core.
     starts: HashSet<EventId>,
+    /// Who uses what was read, where the trace has a table of dependences.
+    uses: Option<Uses>,
 }
 
 /// What happens in a thread between two of its accesses.
@@ -69,6 +74,7 @@ impl<'a> Likely<'a> {
             first: HashMap::new(),
             joins: HashMap::new(),
             starts,
+            uses: Uses::new(whole),
         };
         for (event, one) in prepared.trace.events() {
             match one.op {
@@ -109,6 +115,9 @@ impl<'a> Likely<'a> {
         let kinds = [i, k].map(|touch| self.prepared.trace.kind(touch.event));
         let protector = protector(sections);
         let halves = Halves { events: [i.event, k.event], protector };
+        if matches!(pattern, "RWW" | "RWR") && self.is_forgotten(&halves) {
+            return false;
+        }
         if kinds.iter().all(|kind| matches!(kind, Kind::Read | Kind::Write)) {
             return protector.is_some() && self.is_locked(pattern, &halves);
         }
@@ -132,6 +141,16 @@ impl<'a> Likely<'a> {
             }
             _ => false,
         }
+    }
+
+    /// Whether nothing uses what the first access read once the other thread can have written: no event after the section that protects
+    /// it, and nothing that the thread decided.
+    fn is_forgotten(&self, halves: &Halves) -> bool {
+        let Some(uses) = &self.uses else { return false };
+        let i = self.core.original(halves.events[0]);
+        // A section that was left open has no end that the other thread could have waited for.
+        let end = halves.protector.and_then(|section| section.release);
+        !uses.later(i, end.map_or(i, |release| self.core.original(release)))
     }
 
     /// Whether the thread branches at the first access itself while it is still protected: what it read was used there.

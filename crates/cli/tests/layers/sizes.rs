@@ -144,7 +144,7 @@ fn functions(text: &str) -> Vec<(&str, usize)> {
             line.get(margin..).is_some_and(|rest| rest == "}" || rest.starts_with(')') && rest.ends_with(';'))
                 && line.trim_start().len() + margin == line.len()
         };
-        let length = lines.iter().skip(at + 1).position(|line| is_end(line)).map_or(1, |end| end + 2);
+        let length = lines.iter().skip(at + 1).position(is_end).map_or(1, |end| end + 2);
         found.push((name, length));
     }
     found

@@ -232,6 +232,7 @@ fn a_debugger_stops_where_the_race_is() {
 #[test]
 fn debuggers_say_who_holds_what() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/bugs/abba.c");
+    let source = source.canonicalize().expect("the source is there");
     let text = std::fs::read_to_string(&source).expect("the source");
     let program = Program::compile(&source, &["-g"]);
     assert_eq!(program.record(&[]).code, Some(0));

@@ -55,8 +55,15 @@ fn is_clean(name: &str, flags: &[&str], expected: &str) {
             let branches = compiler.c == CLANG_22.c;
             for model in MODELS.into_iter().filter(|model| branches || !model.contains("branch")) {
                 let mut predict = reweave();
-                predict.args(["predict", "--quiet", "--kinds", "race,deadlock,uaf,order", "--model", model]);
-                let found = predict.arg(&trace).output().unwrap();
+                predict.args([
+                    "predict",
+                    "--quiet",
+                    "--kinds",
+                    "race,deadlock,uaf,order",
+                    "--tries",
+                    "100000",
+                ]);
+                let found = predict.args(["--model", model]).arg(&trace).output().unwrap();
                 let said = String::from_utf8_lossy(&found.stdout);
                 assert_eq!(found.status.code(), Some(0), "{what} {model}: {said}");
             }

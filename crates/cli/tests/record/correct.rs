@@ -10,7 +10,6 @@ const PROGRAMS: &[(&str, &[&str], &str)] = &[
     ("correct/large.c", &[], "200000 1"),
     ("correct/closes.c", &[], ""),
     ("accesses.c", &[], "ok"),
-    ("atomics.c", &[], "ok"),
     ("channels.c", &[], "ok"),
     ("condition.c", &[], "ok"),
     ("meet.c", &[], "ok"),

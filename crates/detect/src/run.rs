@@ -52,7 +52,7 @@ pub(crate) fn search(
     let mut list = groups.finish();
     let mut instances = HashMap::new();
     search.leave_out(known, &mut list, &mut instances);
-    let list = interleaved(list);
+    let list = interleaved(prepared.trace, list);
     let outcomes = match search.in_rounds() {
         true => search.decide_in_rounds(&list)?,
         false => search.each(list.len(), true, |place| search.decide(&list[place]))?,
@@ -60,14 +60,22 @@ pub(crate) fn search(
     Ok(Searched { outcomes, instances, dropped: variables.dropped(&reduction), unexamined, refused })
 }
 
-/// The groups with the first of each kind first, then the second of each: a run that is stopped has looked for every kind.
-fn interleaved(list: Vec<Group>) -> Vec<Group> {
-    let mut seen: HashMap<Kind, usize> = HashMap::new();
-    let mut ranked: Vec<(usize, Group)> = Vec::with_capacity(list.len());
-    for group in list {
-        let rank = seen.entry(group.kind).or_default();
-        ranked.push((*rank, group));
+/// The groups with the first of each variable or lock first, then the second of each, and of those in turn one of each kind:
+/// what is said of a variable comes early, and a run that is stopped has looked for every kind.
+fn interleaved(trace: &Trace, list: Vec<Group>) -> Vec<Group> {
+    let (mut of_target, mut of_kind) = (HashMap::new(), HashMap::new());
+    let next = |rank: &mut HashMap<_, usize>, key| {
+        let rank = rank.entry(key).or_default();
         *rank += 1;
+        *rank
+    };
+    let mut ranked: Vec<([usize; 2], Group)> = Vec::with_capacity(list.len());
+    for group in list {
+        let op = group.candidates.first().and_then(|one| one.events.first()).map(|&event| trace.op(event));
+        let target = op.map(|op| (op.access().is_some(), op.target()));
+        let round = next(&mut of_target, (group.kind, 0, target));
+        let turn = next(&mut of_kind, (group.kind, round, None));
+        ranked.push(([round, turn], group));
     }
     ranked.sort_by_key(|(rank, group)| (*rank, group.kind));
     ranked.into_iter().map(|(_, group)| group).collect()

@@ -26,11 +26,16 @@ pub(crate) fn load(
     global: &Global,
     console: &Console,
 ) -> anyhow::Result<Loaded> {
-    let loaded = load_silently(path, reading, global, console)?;
+    Ok(loaded(loading(path, reading, global, console)()?, path, console))
+}
+
+/// Warns of what the user should know about a trace.
+pub(crate) fn loaded(loaded: Loaded, path: &Path, console: &Console) -> Loaded {
+    tell_notices(&loaded, path, console);
     for repair in repairs(&loaded, path) {
         console.warn(format_args!("{}: repaired: {}", path.display(), repair.text));
     }
-    Ok(loaded)
+    loaded
 }
 
 /// Loads one trace; the caller tells of its repairs.
@@ -40,21 +45,32 @@ pub(crate) fn load_silently(
     global: &Global,
     console: &Console,
 ) -> anyhow::Result<Loaded> {
+    let loaded = loading(path, reading, global, console)()?;
+    tell_notices(&loaded, path, console);
+    Ok(loaded)
+}
+
+/// What loads one trace and says nothing but how far it is, on whichever thread.
+pub(crate) fn loading(
+    path: &Path,
+    reading: Reading,
+    global: &Global,
+    console: &Console,
+) -> impl FnOnce() -> Result<Loaded, reweave_format::Error> + Send + use<> {
     let name = path.file_name().unwrap_or(path.as_os_str()).display();
     let progress = Progress::new(format!("reading {name}"), Unit::Bytes, console);
-    let update = |done: u64, total: Option<u64>| progress.update(done, total);
-    let options = LoadOptions {
-        format: reading.format,
-        repair: reading.repair,
-        jobs: global.jobs.map_or(0, usize::from),
-        progress: Some(&update),
-    };
-    let loaded = reweave_format::load(path, &options)?;
-    drop(progress);
+    let (path, jobs) = (path.to_owned(), global.jobs.map_or(0, usize::from));
+    move || {
+        let update = |done: u64, total: Option<u64>| progress.update(done, total);
+        let Reading { format, repair } = reading;
+        reweave_format::load(&path, &LoadOptions { format, repair, jobs, progress: Some(&update) })
+    }
+}
+
+fn tell_notices(loaded: &Loaded, path: &Path, console: &Console) {
     for notice in &loaded.notices {
         console.warn(format_args!("{}: {notice}", path.display()));
     }
-    Ok(loaded)
 }
 
 /// The same trace, whose calls follow the specifications in these files; each has to hold.

@@ -80,6 +80,14 @@ impl Progress {
         Progress::new(what, Unit::Events, console)
     }
 
+    /// Says something above the line.
+    pub(crate) fn above(&self, say: impl FnOnce()) {
+        match &self.line {
+            Some(line) => line.bar.suspend(say),
+            None => say(),
+        }
+    }
+
     /// So much is done, of so much where that is known.
     pub(crate) fn update(&self, done: u64, total: Option<u64>) {
         let Some(line) = &self.line else { return };

@@ -18,7 +18,7 @@ use reweave_trace::{Capabilities, Model, ProgramOrder, Trace};
 use reweave_witness::Checker;
 
 use crate::run::{self, Searched};
-use crate::{Atomicity, Counts, Options, Prediction, fold};
+use crate::{Atomicity, Counts, Kind, Options, Prediction, fold};
 
 /// What the search had come to when one model was done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,6 +29,8 @@ pub struct ModelCount {
     pub findings: u64,
     /// How many groups of candidates it left undecided.
     pub undecided: u64,
+    /// The same for each kind, in the order of [`Kind::ALL`].
+    pub undecided_by_kind: [u64; Kind::ALL.len()],
     /// Whether the search in it was stopped before its end.
     pub stopped: bool,
 }
@@ -79,6 +81,8 @@ pub(crate) fn predict(trace: &Trace, model: Model, options: &Options<'_>) -> Res
             model: step,
             findings: prediction.findings.len() as u64,
             undecided: prediction.undecided.len() as u64,
+            undecided_by_kind: Kind::ALL
+                .map(|kind| prediction.undecided.iter().filter(|open| open.kind == kind).count() as u64),
             stopped: stopped(),
         });
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use reweave_decide::{Limits, Stages};
 
-use crate::Kind;
+use crate::{Finding, Kind};
 
 /// Options of a prediction.
 #[derive(Clone)]
@@ -36,6 +36,9 @@ pub struct Options<'a> {
     pub shard: Option<Shard>,
     /// Told how many groups of candidates are done, and of how many.
     pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
+    /// Told of each finding as soon as it is there, from whichever thread made it; in the end an atomicity violation may be
+    /// part of another finding.
+    pub found: Option<&'a (dyn Fn(&Finding) + Sync)>,
 }
 
 /// Which atomicity violations to look for.
@@ -80,6 +83,7 @@ impl Default for Options<'_> {
             jobs: 1,
             shard: None,
             progress: None,
+            found: None,
         }
     }
 }

@@ -262,7 +262,7 @@ impl Search<'_> {
     ) -> Result<Finding, Error> {
         let events = self.originals(candidate);
         let sites: Vec<_> = events.iter().map(|&event| self.whole.site(event)).collect();
-        Ok(Finding {
+        let finding = Finding {
             kind: group.kind,
             pattern: group.pattern,
             fingerprint: fingerprint(self.whole, group.kind, group.pattern, &events),
@@ -271,7 +271,11 @@ impl Search<'_> {
             witness: self.decider.expand(self.whole, self.core, witness)?,
             instances: group.total,
             torn: Vec::new(),
-        })
+        };
+        if let Some(found) = self.options.found {
+            found(&finding);
+        }
+        Ok(finding)
     }
 
     fn originals(&self, candidate: &Candidate) -> Vec<EventId> {

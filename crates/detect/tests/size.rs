@@ -1,10 +1,10 @@
 //! Traces that are large in one way: the work follows what is different in them, and not how often it comes.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
-use reweave_detect::{Kind, Options, Prediction, predict};
+use reweave_detect::{Finding, Kind, Options, Prediction, predict};
 use reweave_format::{LoadOptions, load_bytes};
 use reweave_trace::{Model, Trace};
 
@@ -118,9 +118,9 @@ fn many_threads_with_many_fields_are_not_each_compared_with_each() {
 }
 
 #[test]
-fn the_first_finding_of_each_variable_comes_before_the_second_of_any() {
+fn the_first_finding_of_each_variable_and_kind_comes_early_and_each_comes_once() {
+    let mut text = "#! capabilities: branches\n".to_owned();
     // One variable with many pairs of sites, and others with one, which come last in the trace.
-    let mut text = String::new();
     for site in 0..30 {
         text += &format!("a|w(hot)|a.c:{site}\nb|w(hot)|b.c:{site}\n");
     }
@@ -128,17 +128,19 @@ fn the_first_finding_of_each_variable_comes_before_the_second_of_any() {
         text += &format!("a|w({variable})|a.c:{variable}\nb|w({variable})|b.c:{variable}\n");
     }
     let trace = trace(&text);
-    let (stop, questions) = (Arc::new(AtomicBool::new(false)), AtomicU64::new(0));
-    let stopping = || {
-        if questions.fetch_add(1, Ordering::Relaxed) == 4 {
-            stop.store(true, Ordering::Relaxed);
-        }
-        Arc::new(AtomicBool::new(false))
+    let seen = Mutex::new(Vec::new());
+    let found = |finding: &Finding| {
+        let mut seen = seen.lock().expect("no thread panics");
+        seen.push((finding.kind(), finding.target(&trace), finding.fingerprint().to_owned()));
     };
-    let kinds = vec![Kind::Race];
-    let options = Options { kinds, timer: Some(&stopping), stop: Arc::clone(&stop), ..Options::default() };
-    let prediction = predict(&trace, Model::Rf, &options).expect("every yes passes the checker");
-    let found: BTreeSet<String> = prediction.findings.iter().map(|finding| finding.target(&trace)).collect();
-    assert_eq!(found, BTreeSet::from(["hot", "x", "y", "z"].map(str::to_owned)));
-    assert!(prediction.partial && prediction.findings.len() <= 5, "{}", prediction.findings.len());
+    let options = Options { kinds: vec![Kind::Race], found: Some(&found), ..Options::default() };
+    let prediction = predict(&trace, Model::Branch, &options).expect("every yes passes the checker");
+    let seen = seen.into_inner().expect("no thread panics");
+    let first: BTreeSet<&str> = seen[..4].iter().map(|(_, target, _)| target.as_str()).collect();
+    assert_eq!(first, BTreeSet::from(["hot", "x", "y", "z"]));
+    let mut told: Vec<&str> = seen.iter().map(|(.., fingerprint)| fingerprint.as_str()).collect();
+    let mut listed: Vec<&str> = prediction.findings.iter().map(|finding| finding.fingerprint()).collect();
+    told.sort_unstable();
+    listed.sort_unstable();
+    assert!(listed.len() > 30 && told == listed, "{} {}", told.len(), listed.len());
 }

@@ -153,6 +153,7 @@ impl Trace {
                 shared.map(|library| Library { name: library.name, steps: library.steps }).collect();
             Ok(Document {
                 failed_runs: FailedRun::of_trace(trace, &path).into_iter().collect(),
+                cut: Vec::new(),
                 results: vec![result],
             })
         });

@@ -6,7 +6,7 @@
 use std::io;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::collect::Collected;
 use crate::interrupt::Running;
@@ -20,6 +20,8 @@ const TERMINATE: i32 = 15;
 pub struct Nested {
     child: Child,
     status: Option<ExitStatus>,
+    /// When it is asked to end, if that is not left to itself.
+    end: Option<Instant>,
     _running: Running,
 }
 
@@ -27,6 +29,14 @@ impl Nested {
     /// Runs a command to its end.
     pub fn status(command: &mut Command) -> io::Result<ExitStatus> {
         Nested::start(command)?.wait()
+    }
+
+    /// Runs a command to its end, and asks it and all that is below it to end when its time is over; whether it was asked.
+    pub fn status_before(command: &mut Command, end: Option<Instant>) -> io::Result<(ExitStatus, bool)> {
+        let mut nested = Nested::start(command)?;
+        nested.end = end;
+        let status = nested.wait()?;
+        Ok((status, end.is_some() && nested.end.is_none()))
     }
 
     /// Runs a command to its end, and keeps what it writes.
@@ -40,7 +50,7 @@ impl Nested {
 
     fn start(command: &mut Command) -> io::Result<Nested> {
         let running = Running::new();
-        Ok(Nested { child: command.spawn()?, status: None, _running: running })
+        Ok(Nested { child: command.spawn()?, status: None, end: None, _running: running })
     }
 
     fn wait(&mut self) -> io::Result<ExitStatus> {
@@ -53,6 +63,10 @@ impl Nested {
             // A signal to the group may end the command before the sessions below it have ended theirs.
             if let Some(status) = self.status.filter(|_| !processes::is_nested_running()) {
                 return Ok(status);
+            }
+            if self.end.is_some_and(|end| end <= Instant::now()) {
+                self.end = None;
+                self.forward(TERMINATE);
             }
             if let Step::Forward(signal) = patience.look() {
                 self.forward(signal);

@@ -100,8 +100,8 @@ pub(crate) struct Searching {
     /// Only the cheap stages, which leave more unknown
     #[arg(long)]
     fast: bool,
-    /// Stop the search after this time, such as 30s or 5m, and show what was found so far; cheap answers come first
-    /// [default: 60s; none with --exact or --work]
+    /// Stop after this time, such as 30s or 5m, with all that was done by then: recording, reading, searching and replaying;
+    /// cheap answers come first [default: 60s, and 5m with replays; none with --exact or --work]
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<Duration>,
     /// Give up on a candidate after this time, such as 500ms, 2s or 1m [default: 2s; none with --work]
@@ -136,6 +136,13 @@ pub(crate) struct Searching {
     pub(crate) baseline: Option<PathBuf>,
 }
 
+impl PredictArgs {
+    /// How long all of it may take: replays take longer than a search.
+    pub(crate) fn time(&self) -> Option<Duration> {
+        self.searching.time_or(if self.confirm { WITH_REPLAYS } else { TIME })
+    }
+}
+
 impl std::ops::Deref for PredictArgs {
     type Target = Searching;
 
@@ -146,6 +153,7 @@ impl std::ops::Deref for PredictArgs {
 
 /// How long a search takes at most, and one candidate, unless the user says otherwise.
 const TIME: Duration = Duration::from_secs(60);
+pub(super) const WITH_REPLAYS: Duration = Duration::from_secs(300);
 const BUDGET: Duration = Duration::from_secs(2);
 
 const PATTERNS: [&str; 8] = ["RWR", "WRW", "WWR", "RWW", "WWW", "WxWxWyWy", "WxRxRyWy", "RxWxWyRy"];
@@ -175,10 +183,10 @@ impl Searching {
         Kind::ALL.into_iter().filter(|kind| self.kinds.is_empty() || self.kinds.contains(kind)).collect()
     }
 
-    /// How long the whole search may take.
-    pub(crate) fn time(&self) -> Option<Duration> {
+    /// How long all of it may take, where the user does not say; no limit where the same answer is wanted on every machine.
+    pub(super) fn time_or(&self, usual: Duration) -> Option<Duration> {
         let unlimited = self.exact || self.work.is_some();
-        self.time.or((!unlimited).then_some(TIME))
+        self.time.or((!unlimited).then_some(usual))
     }
 
     /// How long one candidate may take.

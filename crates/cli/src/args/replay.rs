@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::Reading;
-use super::predict::Searching;
+use super::predict::{Searching, WITH_REPLAYS};
 use super::record::{Policy, time};
 
 /// Make a predicted bug happen on the real program
@@ -139,6 +139,11 @@ pub(crate) struct HuntArgs {
 const DEEPEN: u32 = 8;
 
 impl HuntArgs {
+    /// How long all of it may take.
+    pub(crate) fn time(&self) -> Option<Duration> {
+        self.searching.time_or(WITH_REPLAYS)
+    }
+
     /// How many more runs to make.
     pub(crate) fn deepen(&self) -> u32 {
         let knows = self.searching.suppressions.is_some() || self.searching.baseline.is_some();

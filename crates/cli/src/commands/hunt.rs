@@ -10,11 +10,12 @@ use anyhow::Context;
 use reweave_report::json::predict::{FailedRun, ending, quoted};
 use reweave_session::{Folder, interrupt};
 
+use super::clock::Clock;
 use super::predict::{self, Hunted};
 use crate::args::{Global, HuntArgs, PredictArgs, Reading};
 use crate::console::Console;
 use crate::exit::Exit;
-use runs::Run;
+use runs::{Recorded, Run};
 
 pub(crate) fn run(args: &HuntArgs, global: &Global, console: &Console) -> anyhow::Result<Exit> {
     let temporary = Folder::temporary()?;
@@ -25,11 +26,12 @@ pub(crate) fn run(args: &HuntArgs, global: &Global, console: &Console) -> anyhow
         }
         None => temporary.path(),
     };
-    let runs = runs::record_all(args, folder, console)?;
+    let clock = Clock::start(args.time());
+    let Recorded { runs, cut } = runs::record_all(args, folder, &clock, console)?;
     if interrupt::requested() {
         return Ok(Exit::Interrupted);
     }
-    let deepened = deepen::deepen(args, &runs, folder, global, console)?;
+    let deepened = deepen::deepen(args, &runs, folder, &clock, global, console)?;
     if interrupt::requested() {
         return Ok(Exit::Interrupted);
     }
@@ -38,6 +40,8 @@ pub(crate) fn run(args: &HuntArgs, global: &Global, console: &Console) -> anyhow
         is_one: true,
         failed_runs: failed_runs.chain(deepened.failed).collect(),
         keep: args.keep.as_deref(),
+        clock: Some(clock),
+        cut: cut.into_iter().chain(deepened.cut).collect(),
     };
     let traces = runs.iter().filter_map(|run| run.trace.clone()).filter(|trace| trace.exists());
     let traces = traces.chain(deepened.traces);

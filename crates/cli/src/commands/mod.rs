@@ -4,6 +4,7 @@ mod bug_report;
 pub(crate) mod cargo;
 pub(crate) mod cc;
 pub(crate) mod check;
+mod clock;
 pub(crate) mod convert;
 pub(crate) mod doctor;
 pub(crate) mod explain;

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use reweave_report::json::predict::{Document, FailedRun};
 
+use super::clock::{Clock, Phase};
 use super::reports::{self, Outputs, Reports};
 use crate::args::{Global, PredictArgs};
 use crate::console::Console;
@@ -32,6 +33,10 @@ pub(super) struct Hunted<'a> {
     pub(super) failed_runs: Vec<FailedRun>,
     /// Where findings and schedules are kept.
     pub(super) keep: Option<&'a Path>,
+    /// Runs since the hunt began.
+    pub(super) clock: Option<Clock>,
+    /// What there was no time for.
+    pub(super) cut: Vec<String>,
 }
 
 pub(crate) fn run(args: &PredictArgs, global: &Global, console: &Console) -> anyhow::Result<Exit> {
@@ -51,10 +56,13 @@ pub(super) fn hunted(
     let files = input::expand(&args.traces, args.reading)?;
     let others = [&args.suppressions, &args.baseline].into_iter().flatten();
     limited::refuse_same(files.iter().chain(others).map(PathBuf::as_path), outputs.paths())?;
-    let allowed = Allowed { time: args.time(), budget: args.budget(), memory: args.max_memory };
+    let clock = hunted.clock.unwrap_or_else(|| Clock::start(args.time()));
+    let phase = if args.confirm { Phase::Search } else { Phase::Last };
+    let (time, end) = (clock.total(), clock.end(phase));
+    let allowed = Allowed { time, end, budget: args.budget(), memory: args.max_memory };
     let watch = Watch::start(allowed)
         .context("no thread can be started: there is no memory for it, or a limit forbids it")?;
-    let confirm = Confirm::new(args, hunted.keep)?;
+    let confirm = Confirm::new(args, hunted.keep, clock)?;
     let analysis = Analysis { args, global, console, watch: &watch, text, confirm: confirm.as_ref() };
     let (mut results, mut texts, mut worst) = (Vec::new(), Vec::new(), Exit::Yes);
     let mut observed = Vec::new();
@@ -80,11 +88,17 @@ pub(super) fn hunted(
         filter.warn_of_unused(path, console);
     }
     if results.is_empty() && hunted.failed_runs.is_empty() {
-        return Ok(worst.max(if watch.stopped() { Exit::Stopped } else { Exit::Yes }));
+        for cut in &hunted.cut {
+            console.warn(format_args!("no time for more: {cut}; --time allows more"));
+        }
+        let stopped = watch.stopped() || !hunted.cut.is_empty();
+        return Ok(worst.max(if stopped { Exit::Stopped } else { Exit::Yes }));
     }
     // A hunt knows which of its runs failed, and which status was expected.
     let failed_runs = if hunted.is_one { hunted.failed_runs } else { observed };
-    let document = Document { failed_runs, results };
+    let mut cut = hunted.cut;
+    cut.extend(confirm.as_ref().and_then(Confirm::cut));
+    let document = Document { failed_runs, cut, results };
     let reports = Reports { document: &document, texts };
     if text {
         reports.print(global.quiet, console)?;
@@ -94,9 +108,11 @@ pub(super) fn hunted(
         let json = folder.join("findings.json");
         reports.write(Outputs { json: Some(&json), sarif: None, html: None }, console)?;
     }
-    watch.tell(files.len() - document.results.len(), console);
+    let left_out = files.len() - document.results.len();
+    watch.tell(left_out, console);
     let exit = match reports::exit(&document, args.strict) {
-        Exit::Yes if watch.stopped() && !watch.is_late() => Exit::Stopped,
+        // A trace that was not looked at is not decided.
+        Exit::Yes if watch.stopped() && (!watch.is_late() || left_out > 0) => Exit::Stopped,
         exit => exit,
     };
     Ok(worst.max(exit))

@@ -7,6 +7,7 @@ mod show;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context;
 use reweave_replay::run::check_program;
@@ -156,6 +157,18 @@ impl<'r> Replayer<'r> {
         let run = Run { recorded_inputs: self.inputs.as_deref(), ..self.run.clone() };
         let ended = run.start(schedule, self.wish(order));
         ended.with_context(|| format!("{} could not be replayed", self.run.program.display()))
+    }
+
+    /// One run that is ended after so much time at the latest.
+    pub(crate) fn replay_within(
+        &self,
+        schedule: &Schedule,
+        order: Order,
+        limit: Duration,
+    ) -> anyhow::Result<Ended> {
+        let run = Run { timeout: self.run.timeout.min(limit), ..self.run.clone() };
+        Replayer { run, strict: self.strict, patience: self.patience, inputs: self.inputs.clone() }
+            .replay(schedule, order)
     }
 
     /// One run, which becomes a trace.

@@ -48,8 +48,12 @@ pub(crate) fn run(args: &VerifyArgs, global: &Global, console: &Console) -> anyh
     adopt()?;
     let given = Given::new(args, folder, console)?;
     let end = Instant::now() + args.budget;
-    let watch = Watch::start(Allowed { time: Some(args.budget), ..Allowed::default() })
-        .context("no thread can be started: there is no memory for it, or a limit forbids it")?;
+    let watch = Watch::start(Allowed {
+        time: Some(args.budget),
+        end: Instant::now().checked_add(args.budget),
+        ..Allowed::default()
+    })
+    .context("no thread can be started: there is no memory for it, or a limit forbids it")?;
     let search = Search { global, console, watch: &watch };
     let trace = args.trace.as_deref().map(|path| search.open(path)).transpose()?;
     let (old_code, new_code) = match (&given.before, &trace) {

@@ -76,3 +76,23 @@ fn a_program_fails_where_its_driver_is_not_content() {
     assert_eq!(nothing.code, Some(2), "{}{}", nothing.out, nothing.err);
     assert!(nothing.err.contains("started no program that is"), "{}", nothing.err);
 }
+
+#[test]
+fn the_time_of_a_hunt_is_that_of_all_it_does() {
+    let program = Program::of_text("int main(void) { for (volatile long n = 0;; n++) {} }");
+    let hunt = |command: &Path| {
+        let mut hunt = reweave();
+        hunt.args(["hunt", "--runs", "3", "--time", "3s", "--json", "-", "--"]).arg(command);
+        ran(&mut hunt)
+    };
+    // Neither the program nor a driver of it ends by itself, and that is no failure where it is our limit that ends it.
+    let endless = hunt(&program.path);
+    let document: Value = serde_json::from_str(&endless.out).unwrap();
+    assert_eq!(document["cut"][0], "run 1 was ended before its end", "{}", endless.err);
+    assert!(document.get("failed_runs").is_none(), "{}", endless.err);
+    let text = format!("{}; while true; do sleep 0.1; done", program.path.display());
+    let driven = hunt(&script(program.folder.path(), &text));
+    let document: Value = serde_json::from_str(&driven.out).unwrap();
+    assert_eq!(document["cut"][0], "run 1 was ended before its end", "{}", driven.err);
+    assert!(document.get("failed_runs").is_none(), "{}", driven.err);
+}

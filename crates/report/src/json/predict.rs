@@ -7,6 +7,8 @@ mod document;
 mod failed;
 mod merge;
 
+use std::sync::OnceLock;
+
 use reweave_detect::{Kind, Pattern, Prediction};
 use reweave_trace::{EventId, Model, Trace};
 use reweave_witness::{Claim, Witness};
@@ -176,9 +178,22 @@ pub struct ModelCount {
     /// How many groups of candidates it left undecided.
     #[serde(default)]
     pub unknown: u64,
+    /// The same by kind, without those that have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undecided: Vec<OpenGroups>,
     /// Whether the search in it was stopped before its end.
     #[serde(default)]
     pub stopped: bool,
+}
+
+/// How many groups of candidates of a kind were left undecided.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+pub struct OpenGroups {
+    /// The kind.
+    #[serde(with = "kind")]
+    pub kind: Kind,
+    /// How many.
+    pub groups: u64,
 }
 
 /// What came of a finding on the real program; better outcomes first.
@@ -284,12 +299,24 @@ impl Hidden {
     }
 }
 
-impl TraceResult {
-    /// What `prediction` says about `trace`, which the user calls `path`, after `time` seconds.
-    pub fn new(trace: &Trace, path: &str, model: Model, prediction: &Prediction, time: f64) -> TraceResult {
-        let ids = |events: &[EventId]| events.iter().map(|event| event.0).collect::<Vec<u32>>();
-        let origins = if prediction.findings.is_empty() { Origins::default() } else { Origins::new(trace) };
-        let findings = prediction.findings.iter().map(|finding| Finding {
+/// Makes findings of a trace as they come.
+pub struct Early<'t> {
+    trace: &'t Trace,
+    /// Made when there is a finding.
+    origins: OnceLock<Origins>,
+}
+
+impl<'t> Early<'t> {
+    /// Of this trace.
+    pub fn new(trace: &'t Trace) -> Early<'t> {
+        Early { trace, origins: OnceLock::new() }
+    }
+
+    /// A finding as it is in documents, without its view.
+    pub fn finding(&self, finding: &reweave_detect::Finding) -> Finding {
+        let trace = self.trace;
+        let origins = self.origins.get_or_init(|| Origins::new(trace));
+        Finding {
             kind: finding.kind(),
             pattern: finding.pattern().name().to_owned(),
             fingerprint: finding.fingerprint().to_owned(),
@@ -312,7 +339,19 @@ impl TraceResult {
             replay: None,
             replays: Vec::new(),
             view: None,
-        });
+        }
+    }
+}
+
+fn ids(events: &[EventId]) -> Vec<u32> {
+    events.iter().map(|event| event.0).collect()
+}
+
+impl TraceResult {
+    /// What `prediction` says about `trace`, which the user calls `path`, after `time` seconds.
+    pub fn new(trace: &Trace, path: &str, model: Model, prediction: &Prediction, time: f64) -> TraceResult {
+        let early = Early::new(trace);
+        let findings = prediction.findings.iter().map(|finding| early.finding(finding));
         let undecided = prediction.undecided.iter().map(|open| Undecided {
             kind: open.kind,
             events: ids(&open.events),

@@ -1,5 +1,6 @@
 //! The last lines of a report: what was found, what was not settled, and what that rests on.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use reweave_detect::Kind;
@@ -41,6 +42,7 @@ pub fn summary(document: &Document, findings: &[Finding], color: bool) -> String
         }
     };
     line(partial(document));
+    line(cut(document));
     line(by_model(document));
     line(Some(candidates(document)));
     line(undecided(document));
@@ -105,22 +107,49 @@ fn partial(document: &Document) -> Option<String> {
         .then(|| "partial: the run was stopped before its end, so there may be more".to_owned())
 }
 
-/// `findings by model: 3 in rf, 5 in branch (1 not decided)`: what a trace that tells more buys.
+/// What there was no time for beside the search.
+fn cut(document: &Document) -> Option<String> {
+    let words: Vec<Cow<'_, str>> = document.cut.iter().map(|words| clean(words)).collect();
+    (!words.is_empty()).then(|| format!("no time for more: {}; --time allows more", words.join(", ")))
+}
+
+/// What one model gave in all traces.
+struct InModel<'d> {
+    model: &'d str,
+    findings: u64,
+    unknown: u64,
+    by_kind: BTreeMap<Kind, u64>,
+}
+
+/// `findings by model: 3 in rf, 5 in branch (not decided: 1 race)`: what a trace that tells more buys, and what each model leaves open.
 fn by_model(document: &Document) -> Option<String> {
-    let mut sums: Vec<(&str, u64, u64)> = Vec::new();
+    let mut sums: Vec<InModel<'_>> = Vec::new();
     for count in document.results.iter().flat_map(|result| &result.models) {
-        match sums.iter_mut().find(|(model, ..)| *model == count.model) {
-            Some((_, findings, unknown)) => {
-                *findings += count.findings;
-                *unknown += count.unknown;
-            }
-            None => sums.push((&count.model, count.findings, count.unknown)),
+        let place = sums.iter().position(|sum| sum.model == count.model).unwrap_or_else(|| {
+            sums.push(InModel { model: &count.model, findings: 0, unknown: 0, by_kind: BTreeMap::new() });
+            sums.len() - 1
+        });
+        let sum = &mut sums[place];
+        sum.findings += count.findings;
+        sum.unknown += count.unknown;
+        for open in &count.undecided {
+            *sum.by_kind.entry(open.kind).or_default() += open.groups;
         }
     }
-    sums.retain(|_| document.results.iter().any(|result| !result.findings.is_empty()));
-    let parts = sums.into_iter().map(|(model, findings, unknown)| {
-        let open = if unknown > 0 { format!(" ({} not decided)", grouped(unknown)) } else { String::new() };
-        format!("{} in {model}{open}", grouped(findings))
+    sums.retain(|_| {
+        document
+            .results
+            .iter()
+            .any(|result| !result.findings.is_empty() || result.models.iter().any(|count| count.unknown > 0))
+    });
+    let parts = sums.into_iter().map(|sum| {
+        let open: Vec<String> = sum.by_kind.into_iter().map(|(kind, number)| kinds(number, kind)).collect();
+        let open = match (&open[..], sum.unknown) {
+            (_, 0) => String::new(),
+            ([], unknown) => format!(" ({} not decided)", grouped(unknown)),
+            (open, _) => format!(" (not decided: {})", and(open)),
+        };
+        format!("{} in {}{open}", grouped(sum.findings), sum.model)
     });
     let parts: Vec<String> = parts.collect();
     (!parts.is_empty()).then(|| format!("findings by model: {}", parts.join(", ")))

@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use anyhow::Context as _;
 use reweave_decide::Limits;
@@ -22,6 +21,7 @@ use reweave_trace::Trace;
 
 use super::runs::Run;
 use crate::args::{Global, HuntArgs, ModelChoice, Reading};
+use crate::commands::clock::{Clock, Phase};
 use crate::commands::replay::Replayer;
 use crate::commands::replay::finding::Context;
 use crate::commands::{model, record};
@@ -44,6 +44,8 @@ pub(super) struct Deepened {
     /// Recordings that have something new.
     pub(super) traces: Vec<PathBuf>,
     pub(super) failed: Vec<FailedRun>,
+    /// What there was no time for.
+    pub(super) cut: Option<String>,
 }
 
 /// A run to be made.
@@ -60,6 +62,7 @@ pub(super) fn deepen(
     args: &HuntArgs,
     runs: &[Run],
     folder: &Path,
+    clock: &Clock,
     global: &Global,
     console: &Console,
 ) -> anyhow::Result<Deepened> {
@@ -83,7 +86,7 @@ pub(super) fn deepen(
         folder,
         replayer,
         impatient,
-        end: args.searching.time().and_then(|time| Instant::now().checked_add(time)),
+        clock,
         known: Histories::new(),
         planned: Vec::new(),
         tried: BTreeSet::new(),
@@ -104,8 +107,7 @@ struct Deepening<'a> {
     replayer: Replayer<'a>,
     /// The same for runs that are recorded.
     impatient: Replayer<'a>,
-    /// When to stop.
-    end: Option<Instant>,
+    clock: &'a Clock,
     known: Histories,
     planned: Vec<Planned>,
     /// What was planned, also what is over.
@@ -128,6 +130,10 @@ impl Deepening<'_> {
                 self.plan(trace, 0)?;
             }
         }
+        if self.is_late() {
+            self.done.cut = Some("no run was deepened".to_owned());
+            return Ok(());
+        }
         if self.planned.is_empty() || !self.ends_alone(traces)? {
             return Ok(());
         }
@@ -146,11 +152,18 @@ impl Deepening<'_> {
                 break;
             }
         }
+        if self.is_late() && !self.planned.is_empty() && self.runs < self.args.deepen() {
+            let (tried, most) = (self.runs, self.args.deepen());
+            self.done.cut = Some(format!("{tried} of up to {most} runs were deepened"));
+        }
         if self.runs > 0 {
             let new = plural::count(self.done.traces.len() as u64, "run");
             let left = match self.planned.len() {
                 _ if !self.done.failed.is_empty() => "one failed".to_owned(),
                 0 => "nothing that is known is left to try".to_owned(),
+                left if self.is_late() => {
+                    format!("{} more left to try: --time allows more", plural::count(left as u64, "schedule"))
+                }
                 left => format!("{} more left to try: see --deepen", plural::count(left as u64, "schedule")),
             };
             let all = plural::count(u64::from(self.runs), "schedule");
@@ -160,7 +173,7 @@ impl Deepening<'_> {
     }
 
     fn is_late(&self) -> bool {
-        self.end.is_some_and(|end| Instant::now() >= end)
+        self.clock.is_over(Phase::Deepen)
     }
 
     /// Whether the program ends as it should when it is run by itself, under the schedule of a recorded run: it may need input

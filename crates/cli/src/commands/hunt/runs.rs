@@ -11,11 +11,15 @@ use reweave_session::{Nested, adopt, interrupt};
 
 use super::driven::{self, Started, Wanted};
 use crate::args::{self, Command, HuntArgs};
+use crate::commands::clock::{Clock, Phase};
 use crate::commands::record;
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::plural;
+
+/// A run that was begun may take as long at least.
+const SHORTEST: Duration = Duration::from_millis(100);
 
 /// A recorded run of a program.
 pub(super) struct Run {
@@ -31,13 +35,30 @@ pub(super) struct Run {
     pub(super) folder: Option<PathBuf>,
 }
 
-/// Records the runs, each with the next seed.
-pub(super) fn record_all(args: &HuntArgs, folder: &Path, console: &Console) -> anyhow::Result<Vec<Run>> {
+/// The runs of a hunt.
+pub(super) struct Recorded {
+    pub(super) runs: Vec<Run>,
+    /// What there was no time for.
+    pub(super) cut: Option<String>,
+}
+
+/// Records the runs, each with the next seed, as far as there is time.
+pub(super) fn record_all(
+    args: &HuntArgs,
+    folder: &Path,
+    clock: &Clock,
+    console: &Console,
+) -> anyhow::Result<Recorded> {
     let drives = record::is_driver(args.program.first())?;
-    let mut runs = Vec::new();
+    let (mut runs, mut cut) = (Vec::new(), None);
     let start = Instant::now();
     for number in 1..=args.runs {
         let seed = args.seed + u64::from(number - 1);
+        // Without a run there is nothing to do.
+        if number > 1 && clock.is_over(Phase::Record) {
+            cut = cut.or_else(|| Some(format!("{} of {} runs were recorded", number - 1, args.runs)));
+            break;
+        }
         if args.runs > 1 && console.shows_progress() {
             console.note(format_args!(
                 "run {number} of {}, seed {seed}{}",
@@ -48,15 +69,20 @@ pub(super) fn record_all(args: &HuntArgs, folder: &Path, console: &Console) -> a
         if drives {
             let below =
                 if args.runs == 1 { folder.join("run") } else { folder.join(format!("run-{number}")) };
-            runs.extend(drive(args, seed, &below, console)?);
+            let (driven, ended_early) = drive(args, seed, &below, clock, console)?;
+            runs.extend(driven);
+            cut = cut.or(ended_early.then(|| format!("run {number} was ended before its end")));
         } else {
-            runs.push(one(args, seed, number, folder, console)?);
+            let (run, ended_early) = one(args, seed, number, folder, clock, console)?;
+            runs.push(run);
+            cut = cut.or(ended_early.then(|| format!("run {number} was ended before its end")));
         }
         if interrupt::requested() {
             break;
         }
     }
-    if drives && runs.iter().all(|run| run.trace.is_none()) && !interrupt::requested() {
+    let nothing = drives && runs.iter().all(|run| run.trace.is_none());
+    if nothing && cut.is_none() && !interrupt::requested() {
         let driver = args.program.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         return Err(Failure::new(format!(
             "nothing was recorded: {driver} is not compiled to be recorded, and it started no program that is"
@@ -64,7 +90,12 @@ pub(super) fn record_all(args: &HuntArgs, folder: &Path, console: &Console) -> a
         .hint("compile and link with `reweave cc` or `reweave c++`, as in: make CC=\"reweave cc\"")
         .into());
     }
-    Ok(runs)
+    Ok(Recorded { runs, cut })
+}
+
+/// How long a run may take: the user's limit for a run, or less where there is less time in all.
+fn limit(args: &HuntArgs, clock: &Clock) -> Duration {
+    clock.left(Phase::Record).map_or(args.timeout, |left| args.timeout.min(left.max(SHORTEST)))
 }
 
 /// How long the rest will take if it takes as long as what was done.
@@ -75,15 +106,23 @@ fn left(spent: Duration, done: u32, all: u32) -> String {
     }
 }
 
-/// One run of a program that is recorded itself.
-fn one(args: &HuntArgs, seed: u64, number: u32, folder: &Path, console: &Console) -> anyhow::Result<Run> {
+/// One run of a program that is recorded itself; whether it was ended because there was no more time.
+fn one(
+    args: &HuntArgs,
+    seed: u64,
+    number: u32,
+    folder: &Path,
+    clock: &Clock,
+    console: &Console,
+) -> anyhow::Result<(Run, bool)> {
     let trace = match args.runs {
         1 => folder.join("run.rw"),
         _ => record::numbered(&folder.join("run.rw"), number),
     };
     let mut line: Vec<OsString> = ["reweave", "record", "--output-aside"].map(OsString::from).to_vec();
-    let limit = format!("{}ms", args.timeout.as_millis());
-    line.extend(["--seed", &seed.to_string(), "--timeout", &limit].map(OsString::from));
+    let (start, limit) = (Instant::now(), limit(args, clock));
+    let timeout = format!("{}ms", limit.as_millis());
+    line.extend(["--seed", &seed.to_string(), "--timeout", &timeout].map(OsString::from));
     line.extend(["--policy", args.policy.name(), "-o"].map(OsString::from));
     line.push(trace.clone().into());
     line.extend(args.replaying.follow_child.then(|| "--follow-child".into()));
@@ -94,13 +133,23 @@ fn one(args: &HuntArgs, seed: u64, number: u32, folder: &Path, console: &Console
         return Err(Failure::new("the flags were not understood").into());
     };
     let ended = record::run(&recording, console)?;
-    let failed = !args.expect_status.contains(&ended.code()) && !interrupt::requested();
-    Ok(Run { trace: Some(trace), seed, ended, failed, program: args.program.clone(), folder: None })
+    // It is our limit that it came to, and not the one that the user has for a run.
+    let ended_early = limit < args.timeout && ended == Exit::Stopped && start.elapsed() >= limit;
+    let failed = !args.expect_status.contains(&ended.code()) && !interrupt::requested() && !ended_early;
+    let program = args.program.clone();
+    Ok((Run { trace: Some(trace), seed, ended, failed, program, folder: None }, ended_early))
 }
 
-/// One run of a driver, in which every program that was compiled for it is recorded by itself.
-fn drive(args: &HuntArgs, seed: u64, folder: &Path, console: &Console) -> anyhow::Result<Vec<Run>> {
-    let Some((driver, arguments)) = args.program.split_first() else { return Ok(Vec::new()) };
+/// One run of a driver, in which every program that was compiled for it is recorded by itself; whether it was ended because
+/// there was no more time.
+fn drive(
+    args: &HuntArgs,
+    seed: u64,
+    folder: &Path,
+    clock: &Clock,
+    console: &Console,
+) -> anyhow::Result<(Vec<Run>, bool)> {
+    let Some((driver, arguments)) = args.program.split_first() else { return Ok((Vec::new(), false)) };
     let wanted = Wanted {
         seed,
         policy: args.policy.name().to_owned(),
@@ -112,10 +161,11 @@ fn drive(args: &HuntArgs, seed: u64, folder: &Path, console: &Console) -> anyhow
     adopt()?;
     let mut command = Process::new(driver);
     command.args(arguments).env(driven::FOLDER, &folder).stdout(std::io::stderr());
-    let status =
-        Nested::status(&mut command).with_context(|| format!("{} does not start", driver.display()))?;
+    let end = clock.left(Phase::Record).and_then(|left| Instant::now().checked_add(left.max(SHORTEST)));
+    let (status, ended_early) = Nested::status_before(&mut command, end)
+        .with_context(|| format!("{} does not start", driver.display()))?;
     let ended = Exit::of_program(status);
-    let failed = !args.expect_status.contains(&ended.code()) && !interrupt::requested();
+    let failed = !args.expect_status.contains(&ended.code()) && !interrupt::requested() && !ended_early;
     let mut started = driven::started(&folder)?;
     let _ = fs::remove_file(folder.join(driven::RECORDER));
     let number = plural::count(started.iter().filter(|one| one.trace.is_some()).count() as u64, "trace");
@@ -141,7 +191,7 @@ fn drive(args: &HuntArgs, seed: u64, folder: &Path, console: &Console) -> anyhow
             seed,
         });
     }
-    Ok(runs)
+    Ok((runs, ended_early))
 }
 
 #[cfg(test)]

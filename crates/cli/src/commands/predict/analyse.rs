@@ -1,13 +1,15 @@
 //! One trace, from the file to its findings.
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use reweave_decide::{Error, Limits};
-use reweave_detect::{Finding, Options, Prediction};
+use reweave_detect::{Finding, Kind, Options, Prediction};
 use reweave_format::Loaded;
-use reweave_report::json::predict::{FailedRun, ModelCount, Repair, TraceResult};
-use reweave_report::json::{Bug, Head, seconds};
+use reweave_report::json::predict::{Early, FailedRun, Hidden, ModelCount, OpenGroups, Repair, TraceResult};
+use reweave_report::json::{Bug, Head, predict as json, seconds};
+use reweave_report::text;
 use reweave_report::view::Subject;
 use reweave_spec::Calls;
 use reweave_trace::{Model, Trace};
@@ -74,15 +76,32 @@ impl Analysis<'_> {
             return Ok(Analysed::Not(Exit::Stopped));
         }
         let start = Instant::now();
-        let loaded = input::load(path, self.args.reading, self.global, self.console)?;
+        let load = input::loading(path, self.args.reading, self.global, self.console);
+        let Some(loaded) = self.watch.at_most(load)? else {
+            let (path, limit) = (path.display(), self.args.time().unwrap_or_default());
+            self.console.error(format_args!("{path}: stopped at the limit of {limit:?} while it was read"));
+            self.console.hint("give --time more, or record a shorter trace");
+            return Ok(Analysed::Not(Exit::Stopped));
+        };
+        let loaded = input::loaded(loaded?, path, self.console);
         let mut loaded = input::with_specifications(loaded, &self.args.spec)?;
         self.warn_of_untyped(path, &loaded.trace);
         let libraries = libraries::assumed(&mut loaded.trace, self.args, path, self.console);
         let model = model::choose(self.args.model, path, &loaded, self.console)?;
         self.watch.look();
         self.watch.search()?;
-        let outcome = self.search(path, |options| {
+        let filter = Mutex::new(filter);
+        let hides = |finding: &json::Finding| {
+            let mut filter = filter.lock().unwrap_or_else(PoisonError::into_inner);
+            !filter.shows(finding, &mut Hidden::default())
+        };
+        let early = Early::new(&loaded.trace);
+        let notice = |finding: &Finding| Some(early.finding(finding)).filter(|finding| !hides(finding));
+        let outcome = self.search(path, &notice, |options| {
             let prediction = reweave_detect::predict(&loaded.trace, model, options)?;
+            // What comes now is there to be counted.
+            let options = &Options { found: None, ..options.clone() };
+            let filter = &mut filter.lock().unwrap_or_else(PoisonError::into_inner);
             let mut found = Found::new(&loaded.trace, path, model, prediction, filter);
             found.result.ordered_by_libraries =
                 libraries::taken_away(&loaded.trace, &libraries, model, options, &found.result)?;
@@ -104,13 +123,27 @@ impl Analysis<'_> {
         self.finish(path, &loaded, found)
     }
 
-    /// Runs `work` with the options that the user gave.
-    fn search<T>(&self, path: &Path, work: impl FnOnce(&Options<'_>) -> T) -> T {
+    /// Runs `work` with the options that the user gave. On a terminal, findings are said as soon as they are there, as far as
+    /// `notice` makes something of them; the report comes when all is done.
+    fn search<T>(
+        &self,
+        path: &Path,
+        notice: &(dyn Fn(&Finding) -> Option<json::Finding> + Sync),
+        work: impl FnOnce(&Options<'_>) -> T,
+    ) -> T {
         let args = self.args;
         let name = path.file_name().unwrap_or(path.as_os_str()).display();
         let progress = Progress::new(format!("searching {name}"), Unit::Candidates, self.console);
         let jobs = self.global.jobs.map(usize::from);
         let jobs = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let start = Instant::now();
+        let found = |finding: &Finding| {
+            if let Some(finding) = notice(finding) {
+                let after = start.elapsed().as_secs_f64();
+                let what = found_early(&finding);
+                progress.above(|| self.console.note(format_args!("found after {after:.1} s: {what}")));
+            }
+        };
         let options = Options {
             kinds: args.kinds(),
             patterns: args.patterns.clone(),
@@ -125,6 +158,7 @@ impl Analysis<'_> {
             jobs,
             shard: args.shard,
             progress: Some(&|done, total| progress.update(done, Some(total))),
+            found: (self.text && self.console.shows_progress()).then_some(&found as _),
         };
         work(&options)
     }
@@ -162,6 +196,11 @@ impl Analysis<'_> {
     }
 }
 
+/// A finding in one line, before there is a report.
+fn found_early(finding: &json::Finding) -> String {
+    format!("{}, at {}", text::headline(finding), finding.sites.join(" and "))
+}
+
 /// What was found, less what the user knows of.
 struct Found {
     /// Its findings are those below.
@@ -186,6 +225,12 @@ impl Found {
     }
 }
 
+/// What a model left undecided, by kind.
+fn open_groups(count: &reweave_detect::ModelCount) -> Vec<OpenGroups> {
+    let each = Kind::ALL.into_iter().zip(count.undecided_by_kind);
+    each.filter(|(_, groups)| *groups > 0).map(|(kind, groups)| OpenGroups { kind, groups }).collect()
+}
+
 /// What each model gave, where there was more than one: what does it buy that branches are marked and values known?
 fn by_model(prediction: &[reweave_detect::ModelCount], findings: &[Finding]) -> Vec<ModelCount> {
     let one = |count: &reweave_detect::ModelCount| {
@@ -197,6 +242,7 @@ fn by_model(prediction: &[reweave_detect::ModelCount], findings: &[Finding]) -> 
             model: count.model.name().to_owned(),
             findings: findings.iter().filter(gives).count() as u64,
             unknown: count.undecided,
+            undecided: open_groups(count),
             stopped: count.stopped,
         }
     };

@@ -1,6 +1,6 @@
 //! Findings that are replayed on the program.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -15,11 +15,13 @@ use reweave_session::{adopt, interrupt};
 use reweave_trace::Trace;
 
 use crate::args::PredictArgs;
+use crate::commands::clock::{Clock, Phase};
 use crate::commands::hunt::driven::{self, Started};
 use crate::commands::record;
 use crate::commands::replay::finding::{Context, title};
 use crate::commands::replay::{self, Replayer};
 use crate::console::Console;
+use crate::plural;
 use crate::progress::{Progress, Unit};
 
 /// So many characters of a program's output are kept.
@@ -30,20 +32,33 @@ pub(super) struct Confirm<'a> {
     args: &'a PredictArgs,
     /// Where schedules are kept.
     keep: Option<&'a Path>,
+    clock: Clock,
     known: RefCell<BTreeMap<String, Tried>>,
+    /// How many findings there was no time for.
+    skipped: Cell<u64>,
 }
 
 impl<'a> Confirm<'a> {
     /// None where nothing is to be replayed.
-    pub(super) fn new(args: &'a PredictArgs, keep: Option<&'a Path>) -> anyhow::Result<Option<Confirm<'a>>> {
+    pub(super) fn new(
+        args: &'a PredictArgs,
+        keep: Option<&'a Path>,
+        clock: Clock,
+    ) -> anyhow::Result<Option<Confirm<'a>>> {
         if !args.confirm {
             return Ok(None);
         }
-        let confirm = Confirm { args, keep, known: RefCell::default() };
+        let confirm = Confirm { args, keep, clock, known: RefCell::default(), skipped: Cell::new(0) };
         if args.traces.iter().all(|trace| driven::of_trace(trace).is_none()) {
             confirm.program()?;
         }
         Ok(Some(confirm))
+    }
+
+    /// What there was no time for.
+    pub(super) fn cut(&self) -> Option<String> {
+        let skipped = self.skipped.get();
+        (skipped > 0).then(|| format!("{} not replayed", plural::count(skipped, "finding")))
     }
 
     /// The program that the user named.
@@ -97,6 +112,11 @@ impl<'a> Confirm<'a> {
                 tried.push(known);
                 continue;
             }
+            if self.clock.is_over(Phase::Last) {
+                self.skipped.set(self.skipped.get() + 1);
+                tried.push(known);
+                continue;
+            }
             let schedule = match context.schedule(finding.witness(), title(trace, finding)) {
                 Ok(schedule) => schedule,
                 Err(error) => {
@@ -126,6 +146,9 @@ impl<'a> Confirm<'a> {
                 Known::Waits => None,
             };
             let one = self.one(&replayer, &schedule, recorded)?;
+            if one.outcome.is_none() && !interrupt::requested() {
+                self.skipped.set(self.skipped.get() + 1);
+            }
             self.known.borrow_mut().insert(name.to_owned(), one.clone());
             tried.push(one);
         }
@@ -135,12 +158,29 @@ impl<'a> Confirm<'a> {
     /// What the program does under the recorded schedule.
     fn recorded(&self, context: &Context<'_>, replayer: &Replayer<'_>) -> Known {
         let Some(schedule) = context.recorded() else { return Known::Nothing };
-        let run = || replayer.replay(&schedule, Order::Ab).ok();
+        let run = || self.replay(replayer, &schedule, Order::Ab).ok().flatten();
         let Some(first) = run() else { return Known::Nothing };
         if first.report.timed_out && first.report.outcome != Outcome::Confirmed {
             return Known::Waits;
         }
         run().and_then(|second| Reference::new(&first, &second)).map_or(Known::Nothing, Known::Run)
+    }
+
+    /// One replay; none where there was no time for it: what a program does until then is not what it would have done.
+    fn replay(
+        &self,
+        replayer: &Replayer<'_>,
+        schedule: &Schedule,
+        order: Order,
+    ) -> anyhow::Result<Option<Ended>> {
+        match self.clock.left(Phase::Last).filter(|&left| left < self.args.replaying.replay_timeout) {
+            None => replayer.replay(schedule, order).map(Some),
+            Some(left) if left.is_zero() => Ok(None),
+            Some(left) => {
+                let ended = replayer.replay_within(schedule, order, left)?;
+                Ok(Some(ended).filter(|ended| !ended.report.timed_out))
+            }
+        }
     }
 
     fn one(
@@ -155,8 +195,9 @@ impl<'a> Confirm<'a> {
         for &order in orders {
             let mut worst: Option<Ended> = None;
             for _ in 0..self.args.replaying.times {
-                let ended = match replayer.replay(schedule, order) {
-                    Ok(ended) => ended,
+                let ended = match self.replay(replayer, schedule, order) {
+                    Ok(Some(ended)) => ended,
+                    Ok(None) => break,
                     // What was found is shown all the same.
                     Err(_) if interrupt::requested() => return Ok(tried),
                     Err(error) => return Err(error),

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -19,6 +20,9 @@ use crate::plural;
 /// How long between two looks.
 const TICK: Duration = Duration::from_millis(5);
 
+/// What is done within this is not worth stopping.
+const SHORT: Duration = Duration::from_secs(1);
+
 /// Longer than any run.
 const NEVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
@@ -32,8 +36,9 @@ pub(in crate::commands) struct Watch {
 /// How much a search may take.
 #[derive(Clone, Copy, Default)]
 pub(in crate::commands) struct Allowed {
-    /// The time of the whole.
+    /// The time of the whole, and when that of the search is over.
     pub(in crate::commands) time: Option<Duration>,
+    pub(in crate::commands) end: Option<Instant>,
     /// The time of one candidate.
     pub(in crate::commands) budget: Option<Duration>,
     /// The memory of the process, in bytes.
@@ -42,13 +47,11 @@ pub(in crate::commands) struct Allowed {
 
 struct Shared {
     allowed: Allowed,
-    /// When the time of the whole is over.
-    end: Option<Instant>,
     /// Set when the whole run is to stop.
     stop: Arc<AtomicBool>,
     too_large: AtomicBool,
     too_late: AtomicBool,
-    /// Whether a search is under way, which can be stopped; reading cannot.
+    /// Whether a search is under way, which can be stopped.
     searching: AtomicBool,
     /// The flags of candidates, with the time when they are to be set: in order, since all have the same budget.
     deadlines: Mutex<VecDeque<(Instant, Weak<AtomicBool>)>>,
@@ -62,7 +65,6 @@ impl Watch {
         }
         let shared = Arc::new(Shared {
             allowed,
-            end: allowed.time.and_then(|time| Instant::now().checked_add(time)),
             stop: Arc::default(),
             too_large: AtomicBool::new(false),
             too_late: AtomicBool::new(false),
@@ -82,6 +84,33 @@ impl Watch {
     /// Looks around now: a small trace may be done before the thread gets to it.
     pub(in crate::commands) fn look(&self) {
         self.shared.look_around();
+    }
+
+    /// Does what cannot be stopped, such as reading a trace, on a thread of its own, which is left alone when the time is over.
+    /// None where it was.
+    pub(in crate::commands) fn at_most<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<Option<T>> {
+        let Some(end) = self.shared.allowed.end else { return Ok(Some(work())) };
+        let limit = end.saturating_duration_since(Instant::now()).max(SHORT);
+        let (done, result) = mpsc::channel();
+        let worker = thread::Builder::new().spawn(move || {
+            // Where its time was over, no one waits for it.
+            let _ = done.send(work());
+        })?;
+        match result.recv_timeout(limit) {
+            Ok(result) => Ok(Some(result)),
+            Err(RecvTimeoutError::Timeout) => {
+                self.shared.too_late.store(true, Ordering::Relaxed);
+                self.shared.stop.store(true, Ordering::Relaxed);
+                Ok(None)
+            }
+            Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                Err(panic) => resume_unwind(panic),
+                Ok(()) => Ok(None),
+            },
+        }
     }
 
     /// From here on, an interrupt or too much memory stops the search instead of ending the process.
@@ -146,7 +175,7 @@ impl Watch {
         } else if self.is_late() {
             let limit = self.shared.allowed.time.unwrap_or_default();
             console.warn(format_args!(
-                "stopped after {limit:?}: the result is partial{left_out}; --time allows more"
+                "stopped at the limit of {limit:?}: the result is partial{left_out}; --time allows more"
             ));
         } else {
             console.warn(format_args!("interrupted: the result is partial{left_out}"));
@@ -159,7 +188,8 @@ impl Shared {
         if self.searching.load(Ordering::Relaxed) && interrupt::requested() {
             self.stop.store(true, Ordering::Relaxed);
         }
-        if self.end.is_some_and(|end| end <= Instant::now()) && self.searching.load(Ordering::Relaxed) {
+        if self.allowed.end.is_some_and(|end| end <= Instant::now()) && self.searching.load(Ordering::Relaxed)
+        {
             self.too_late.store(true, Ordering::Relaxed);
             self.stop.store(true, Ordering::Relaxed);
         }
@@ -222,7 +252,7 @@ mod tests {
 
     #[test]
     fn the_end_of_the_time_stops_a_search_and_nothing_else() {
-        let allowed = Allowed { time: Some(Duration::ZERO), ..Allowed::default() };
+        let allowed = Allowed { end: Some(Instant::now()), ..Allowed::default() };
         let watch = Watch::start(allowed).expect("a thread");
         watch.look();
         assert!(!watch.stopped() && !watch.is_late());
@@ -230,6 +260,18 @@ mod tests {
         let flag = watch.timer();
         watch.look();
         assert!(watch.stopped() && watch.is_late() && flag.load(Ordering::Relaxed));
+    }
+
+    #[test]
+    fn what_cannot_be_stopped_is_left_alone_when_the_time_is_over() {
+        let allowed = Allowed { end: Some(Instant::now()), ..Allowed::default() };
+        let watch = Watch::start(allowed).expect("a thread");
+        assert_eq!(watch.at_most(|| 7).expect("a thread"), Some(7));
+        assert!(!watch.stopped());
+        let (hold, held) = mpsc::channel::<()>();
+        assert_eq!(watch.at_most(move || held.recv()).expect("a thread"), None);
+        assert!(watch.stopped() && watch.is_late());
+        drop(hold);
     }
 
     #[test]

@@ -13,6 +13,8 @@ use crate::json::{Counts, SCHEMA, TOOL, seconds};
 pub struct Document {
     /// The recorded runs that failed by themselves, where the runs were made for this.
     pub failed_runs: Vec<FailedRun>,
+    /// What there was no time for beside the search, in words: runs to record, findings to replay.
+    pub cut: Vec<String>,
     /// In the order in which the user named the traces.
     pub results: Vec<TraceResult>,
 }
@@ -48,6 +50,10 @@ impl Document {
             Some(list) => serde_json::from_value(list.clone())?,
             None => Vec::new(),
         };
+        let cut = match value.get("cut") {
+            Some(list) => serde_json::from_value(list.clone())?,
+            None => Vec::new(),
+        };
         let results = match value.get("traces") {
             Some(_) => serde_json::from_value::<Several>(value)?.traces,
             None => vec![serde_json::from_value(value)?],
@@ -57,7 +63,7 @@ impl Document {
                 return Err(DocumentError::Finding(finding.fingerprint.clone()));
             }
         }
-        Ok(Document { failed_runs, results })
+        Ok(Document { failed_runs, cut, results })
     }
 
     /// The findings to show. Those of several traces are merged by fingerprint, and the events are those of the first
@@ -116,6 +122,8 @@ struct Single<'a> {
     tool: &'a str,
     #[serde(skip_serializing_if = "<[FailedRun]>::is_empty")]
     failed_runs: &'a [FailedRun],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    cut: &'a [String],
     #[serde(flatten)]
     result: &'a TraceResult,
 }
@@ -126,6 +134,8 @@ struct Several<'a> {
     tool: &'a str,
     #[serde(skip_serializing_if = "<[FailedRun]>::is_empty")]
     failed_runs: &'a [FailedRun],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    cut: &'a [String],
     traces: &'a [TraceResult],
     findings: Vec<Finding>,
     undecided: Vec<Undecided>,
@@ -137,8 +147,8 @@ struct Several<'a> {
 impl Serialize for Document {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if let [result] = &self.results[..] {
-            let failed_runs = &self.failed_runs;
-            return Single { schema: SCHEMA, tool: TOOL, failed_runs, result }.serialize(serializer);
+            let (failed_runs, cut) = (&self.failed_runs[..], &self.cut[..]);
+            return Single { schema: SCHEMA, tool: TOOL, failed_runs, cut, result }.serialize(serializer);
         }
         let undecided = self.results.iter().enumerate().flat_map(|(trace, result)| {
             let in_trace = move |open: &Undecided| Undecided { trace: Some(trace as u32), ..open.clone() };
@@ -148,6 +158,7 @@ impl Serialize for Document {
             schema: SCHEMA,
             tool: TOOL,
             failed_runs: &self.failed_runs,
+            cut: &self.cut,
             traces: &self.results,
             // Views are large, and the findings of the traces have them.
             findings: self.findings().into_iter().map(|one| Finding { view: None, ..one }).collect(),

@@ -42,6 +42,12 @@ pub fn merge(documents: Vec<Document>) -> Result<Document, MergeError> {
             failed_runs.push(run.clone());
         }
     }
+    let mut cut: Vec<String> = Vec::new();
+    for words in documents.iter().flat_map(|document| &document.cut) {
+        if !cut.contains(words) {
+            cut.push(words.clone());
+        }
+    }
     for result in documents.into_iter().flat_map(|document| document.results) {
         match parts.iter_mut().find(|part| part[0].trace.path == result.trace.path) {
             Some(part) => part.push(result),
@@ -52,7 +58,7 @@ pub fn merge(documents: Vec<Document>) -> Result<Document, MergeError> {
         return Err(MergeError::Nothing);
     }
     let results = parts.into_iter().map(join).collect::<Result<_, _>>()?;
-    Ok(Document { failed_runs, results })
+    Ok(Document { failed_runs, cut, results })
 }
 
 fn join(mut parts: Vec<TraceResult>) -> Result<TraceResult, MergeError> {
@@ -97,6 +103,13 @@ fn sum(mut whole: TraceResult, rest: Vec<TraceResult>) -> TraceResult {
         for (count, more) in whole.models.iter_mut().zip(part.models) {
             count.findings += more.findings;
             count.unknown += more.unknown;
+            for open in more.undecided {
+                match count.undecided.iter_mut().find(|known| known.kind == open.kind) {
+                    Some(known) => known.groups += open.groups,
+                    None => count.undecided.push(open),
+                }
+            }
+            count.undecided.sort_by_key(|open| open.kind);
             count.stopped |= more.stopped;
         }
         whole.hidden.suppressed += part.hidden.suppressed;

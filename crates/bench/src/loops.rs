@@ -7,7 +7,7 @@ use reweave_trace::{Builder, Event, EventValues, LockId, Op, SiteId, ThreadId, T
 const BODY: u32 = 40;
 const ELEMENTS: u32 = 1000;
 
-/// Threads that go over arrays of their own and now and then update a shared sum under a lock; exactly so many events.
+/// Threads that go over arrays of their own and now and then update a shared sum under a lock; the number of events is exact.
 pub(crate) fn trace(events: u32, threads: u32) -> Result<Trace> {
     let mut builder = Builder::with_capacity(events as usize);
     for thread in 0..threads {

@@ -49,7 +49,7 @@ pub struct Drain {
     ring: Ring,
     spool: Spool,
     sites: Sites,
-    /// Blocks, and how far they have been shown to whoever looks at the file. The one that begins at `start` is being filled.
+    /// Blocks, and how far they have been shown to readers of the file. The one that begins at `start` is being filled.
     buffer: Buffer,
     shown: usize,
     start: usize,

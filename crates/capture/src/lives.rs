@@ -8,7 +8,7 @@ use reweave_wire::Life;
 
 use crate::raw::{RawEvent, Target};
 
-/// A life: of what, where, and the how-manieth there.
+/// A life: of what, where, and its index there.
 pub(crate) type Thing = (Life, u64, u32);
 
 #[derive(Clone, Copy)]

@@ -341,7 +341,7 @@ const DRIVER: &str = "type driver sync internal
   commute enter enter, leave leave, leave stop, stop stop, stop is_over, is_over is_over iff true
 ";
 
-/// The driver that is stopped while so many threads use it (Qadeer and Wu 2004). Its atomic blocks are calls: each is one step.
+/// The driver that is stopped while `adders` threads use it (Qadeer and Wu 2004). Its atomic blocks are calls: each is one step.
 fn driver(adders: u32) -> Result<Case> {
     const STOPPED: u32 = 1;
     let mut of = object_of(reweave_spec::read_checked(DRIVER)?.types.remove(0));

@@ -442,9 +442,7 @@ impl Builder {
                 !repairs.is_empty()
             }
         };
-        if trace.ending.is_none() {
-            trace.ending = requests.deadlock(&trace.columns, &trace.names).map(Arc::new);
-        }
+        trace.ending = requests.or_deadlock(trace.ending.take(), &trace.columns, &trace.names);
         // What a repair dropped may be in the table, and what was right of the whole run need not be of the rest.
         if !dependences.is_empty() && !repaired {
             trace.dependences = Some(Arc::new(table(dependences, &trace)?));

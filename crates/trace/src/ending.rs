@@ -1,8 +1,10 @@
-//! How a recorded run failed by itself, where it did.
+//! How a recorded run ended, and what its recorder had to assume.
 
 use std::fmt::Write;
 
-/// How a run ended that failed, as its recorder tells, or as requests for locks that nobody granted show.
+/// How a run ended, as its recorder tells, or as requests for locks that nobody granted show.
+///
+/// Who ran it, and its status, are there of a run that failed by itself.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Ending {
     /// The program and its arguments; nothing where that is not known.
@@ -15,11 +17,18 @@ pub struct Ending {
     pub status: u8,
     /// The threads that waited, each with what for.
     pub waits: Vec<(String, String)>,
+    /// The functions that two threads called and of which nobody knows what they depend on.
+    pub unlisted: Vec<String>,
 }
 
 impl Ending {
     /// The status of a run that ended in a deadlock.
     pub const DEADLOCK: u8 = 3;
+
+    /// Whether the run failed by itself.
+    pub fn failed(&self) -> bool {
+        self.status != 0 || !self.waits.is_empty()
+    }
 
     /// Adds what another part of the same file says.
     pub(crate) fn extend(&mut self, other: &Ending) {
@@ -28,6 +37,9 @@ impl Ending {
         self.policy = self.policy.take().or_else(|| other.policy.clone());
         self.program.extend_from_slice(&other.program);
         self.waits.extend_from_slice(&other.waits);
+        self.unlisted.extend_from_slice(&other.unlisted);
+        self.unlisted.sort();
+        self.unlisted.dedup();
     }
 
     /// Lines of a word and what it says.
@@ -35,7 +47,9 @@ impl Ending {
         let mut text = String::new();
         // Writing to a string cannot fail.
         let mut line = |word: &str, rest: &str| _ = writeln!(text, "{word} {rest}");
-        line("status", &self.status.to_string());
+        if self.failed() {
+            line("status", &self.status.to_string());
+        }
         if let Some(seed) = self.seed {
             line("seed", &seed.to_string());
         }
@@ -46,6 +60,7 @@ impl Ending {
         for (thread, what) in &self.waits {
             line("waits", &format!("{} {}", escaped(thread).replace(' ', "\\s"), escaped(what)));
         }
+        self.unlisted.iter().for_each(|name| line("unlisted", &escaped(name)));
         text
     }
 
@@ -64,7 +79,12 @@ impl Ending {
                 let (thread, what) = rest.split_once(' ').ok_or("expected a thread and what it waits for")?;
                 self.waits.push((unescaped(thread), unescaped(what)));
             }
-            _ => return Err("expected status, seed, policy, program or waits".to_owned()),
+            "unlisted" if !rest.is_empty() => self.unlisted.push(unescaped(rest)),
+            _ => {
+                return Err(
+                    "expected status, seed, policy, program, waits or unlisted, and what it says".to_owned()
+                );
+            }
         }
         Ok(())
     }
@@ -103,6 +123,7 @@ mod tests {
             policy: Some("pct".to_owned()),
             status: 134,
             waits: vec![("main".to_owned(), "a thread to end".to_owned()), ("T 1".to_owned(), String::new())],
+            unlisted: vec!["a_function".to_owned()],
         };
         let mut again = Ending::default();
         ending.to_text().lines().for_each(|line| again.take(line).unwrap());
@@ -110,8 +131,24 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_did_not_fail_has_no_status() {
+        let ending = Ending { unlisted: vec!["a_function".to_owned()], ..Ending::default() };
+        assert_eq!((ending.failed(), ending.to_text().as_str()), (false, "unlisted a_function\n"));
+    }
+
+    #[test]
     fn what_is_no_ending_is_refused() {
-        for line in ["status", "status 256", "status x", "seed -1", "waits", "waits T1", "colour blue", ""] {
+        for line in [
+            "status",
+            "status 256",
+            "status x",
+            "seed -1",
+            "waits",
+            "waits T1",
+            "unlisted",
+            "colour blue",
+            "",
+        ] {
             assert!(Ending::default().take(line).is_err(), "{line}");
         }
     }

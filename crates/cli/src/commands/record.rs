@@ -1,5 +1,6 @@
 //! `reweave record`: a run of a program becomes a trace.
 
+mod ending;
 mod forced;
 mod run;
 
@@ -28,6 +29,7 @@ use crate::plain::plain;
 use crate::plural;
 use crate::progress::Progress;
 use crate::runtime_library::MARK;
+use ending::{ending, unlisted};
 use run::Ended;
 
 pub(crate) use forced::trace_of;
@@ -113,30 +115,6 @@ impl Made<'_> {
         let (ways, dependences) = (args.ways.as_deref(), args.dependences);
         Made { output: &args.output, ways, dependences, ending: None, ran: None }
     }
-}
-
-/// How a run of the user's failed by itself, if it did.
-fn ending(args: &RecordArgs, number: u32, ended: &Ended) -> Option<Ending> {
-    Some(Ending {
-        program: args.program.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-        seed: args.schedule.is_none().then(|| args.seed.wrapping_add(u64::from(number - 1))),
-        policy: (args.policy.name() != "random").then(|| args.policy.name().to_owned()),
-        ..failure(ended)?
-    })
-}
-
-/// The status of a run that failed, and who waited: one that was stopped at a limit or by the user did not fail.
-fn failure(ended: &Ended) -> Option<Ending> {
-    let noted = |word: &str| ended.notes.iter().any(|note| note == word);
-    if matches!(ended.exit, Exit::Yes | Exit::Bug) || noted("timeout") || noted("interrupted") {
-        return None;
-    }
-    let wait = |note: &String| {
-        let (thread, what) = note.strip_prefix("waits ")?.split_once(' ')?;
-        Some((thread.to_owned(), what.to_owned()))
-    };
-    let waits = ended.notes.iter().filter_map(wait).collect();
-    Some(Ending { status: ended.exit.code(), waits, ..Ending::default() })
 }
 
 /// Makes the trace. Where that fails, or is ended on the way, the recording stays.
@@ -251,8 +229,9 @@ fn finish(files: &Files, ended: &Ended, made: Made<'_>, console: &Console) -> an
     let capabilities = recording.capabilities();
     let blocking = blocking(&ended.notes, &recording);
     let mut writer = reweave_format::create(output, None, capabilities)?;
-    if let Some(ending) = &ending {
-        writer.ending(ending)?;
+    let ending = Ending { unlisted: unlisted(&ended.notes), ..ending.unwrap_or_default() };
+    if ending != Ending::default() {
+        writer.ending(&ending)?;
     }
     let mut steps = StepsFile::new(output);
     let named = ended.from_start.then_some(&mut steps as &mut dyn io::Write);
@@ -361,7 +340,7 @@ fn report(ended: &Ended, summary: &Summary, capabilities: Capabilities, output: 
             if reasons.len() > 4 { ", …" } else { "" },
         ));
     }
-    let unlisted: Vec<&str> = ended.notes.iter().filter_map(|line| line.strip_prefix("unlisted ")).collect();
+    let unlisted = unlisted(&ended.notes);
     if !unlisted.is_empty() {
         console.note(format_args!(
             "two threads called {}, of which nobody knows what they depend on: such calls keep their order",

@@ -8,6 +8,7 @@ mod common;
 mod company;
 mod correct;
 mod ends;
+mod entries;
 mod findings;
 mod lost;
 mod outside;

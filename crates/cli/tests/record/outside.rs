@@ -132,4 +132,15 @@ fn functions_on_no_list_are_named() {
     let said = String::from_utf8(command.stdin(Stdio::null()).output().unwrap().stderr).unwrap();
     assert!(said.contains("two threads called pthread_key_create, of which nobody knows"), "{said}");
     assert!(!said.contains("pthread_key_delete") && !said.contains("printf"), "{said}");
+    let said = |command: &str, arguments: &[&str]| {
+        let output = reweave().arg(command).arg(&trace).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{command}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let named =
+        "nobody knows what they depend on: their calls keep their observed order: pthread_key_create\n";
+    assert!(said("predict", &[]).contains(named));
+    let json: serde_json::Value = serde_json::from_str(&said("predict", &["--json", "-"])).unwrap();
+    assert_eq!(json["unlisted"], serde_json::json!(["pthread_key_create"]));
+    assert!(said("convert", &["-", "--to", "std"]).contains("#! ended unlisted pthread_key_create\n"));
 }

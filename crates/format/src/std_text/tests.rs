@@ -92,13 +92,15 @@ fn dialects_are_understood() {
 
 #[test]
 fn the_end_of_a_run_survives() {
-    let text =
-        "#! ended status 3\n#! ended seed 4\n#! ended program a b\n#! ended waits T a lock\nT|w(x)|1\n";
+    let text = "#! ended status 3\n#! ended seed 4\n#! ended program a b\n#! ended waits T a lock\n#! ended unlisted f\nT|w(x)|1\n";
     let (ended, event) = text.split_at(text.find("T|w").unwrap());
     let (start, lines) = (format!("{event}{ended}"), text);
     check(lines, &start);
     check(&start, &start);
-    check("#! ended colour 3\n", "t:1: expected status, seed, policy, program or waits");
+    check(
+        "#! ended colour 3\n",
+        "t:1: expected status, seed, policy, program, waits or unlisted, and what it says",
+    );
 }
 
 #[test]

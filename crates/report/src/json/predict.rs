@@ -5,6 +5,7 @@
 
 mod document;
 mod failed;
+mod kind;
 mod merge;
 
 use std::sync::OnceLock;
@@ -56,6 +57,9 @@ pub struct TraceResult {
     /// How many more findings there were without that.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ordered_by_libraries: u64,
+    /// Functions that two threads called and of which nobody knows what they depend on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unlisted: Vec<String>,
     /// The program and its arguments, where findings were replayed on it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub program: Vec<String>,
@@ -385,6 +389,7 @@ impl TraceResult {
             repairs: Vec::new(),
             libraries: Vec::new(),
             ordered_by_libraries: 0,
+            unlisted: trace.ending().map(|ending| ending.unlisted.clone()).unwrap_or_default(),
             program: Vec::new(),
             hidden: Hidden::default(),
             shard: None,
@@ -463,19 +468,5 @@ impl Finding {
             }
             _ => return None,
         })
-    }
-}
-
-/// A kind by its name.
-mod kind {
-    use reweave_detect::Kind;
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(super) fn serialize<S: Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(kind.name())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Kind, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }

@@ -1,7 +1,7 @@
 //! The last lines of a report: what was found, what was not settled, and what that rests on.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use reweave_detect::Kind;
 use reweave_trace::Model;
@@ -58,6 +58,7 @@ pub fn summary(document: &Document, findings: &[Finding], color: bool) -> String
         }
     }
     line(libraries(document));
+    line(unlisted(document));
     line(hidden(document));
     line(shards(document));
     for model in models(document) {
@@ -249,6 +250,15 @@ fn libraries(document: &Document) -> Option<String> {
         "libraries without hooks: what passes through {} keeps its observed order: {taken}",
         and(&names)
     ))
+}
+
+/// The functions whose calls keep their order because nobody knows better.
+fn unlisted(document: &Document) -> Option<String> {
+    let names: BTreeSet<Cow<'_, str>> =
+        document.results.iter().flat_map(|result| &result.unlisted).map(|name| clean(name)).collect();
+    let names: Vec<String> = names.into_iter().map(|name| name.into_owned()).collect();
+    let calls = "that two threads called and of which nobody knows what they depend on: their calls keep their observed order";
+    (!names.is_empty()).then(|| format!("functions {calls}: {}", and(&names)))
 }
 
 fn hidden(document: &Document) -> Option<String> {

@@ -1,5 +1,7 @@
 //! Requests for locks that nobody granted: threads that waited for each other when the run ended.
 
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 
 use super::Columns;
@@ -49,7 +51,7 @@ impl Requests {
     }
 
     /// The deadlock that a well-formed trace ended in, if there is one.
-    pub(super) fn deadlock(&self, columns: &Columns, names: &Names) -> Option<Ending> {
+    fn deadlock(&self, columns: &Columns, names: &Names) -> Option<Ending> {
         let mut asked = self.ungranted(columns);
         if asked.is_empty() {
             return None;
@@ -77,6 +79,21 @@ impl Requests {
         };
         let waits: Vec<_> = threads.into_iter().map(wait).collect();
         (!waits.is_empty()).then(|| Ending { status: Ending::DEADLOCK, waits, ..Ending::default() })
+    }
+
+    /// How a run ended: as its recorder tells of a failure, else in the deadlock that requests show.
+    pub(super) fn or_deadlock(
+        &self,
+        told: Option<Arc<Ending>>,
+        columns: &Columns,
+        names: &Names,
+    ) -> Option<Arc<Ending>> {
+        if told.as_ref().is_some_and(|ending| ending.failed()) {
+            return told;
+        }
+        let Some(mut deadlock) = self.deadlock(columns, names) else { return told };
+        deadlock.extend(&told.unwrap_or_default());
+        Some(Arc::new(deadlock))
     }
 
     /// The threads whose last event is a request.

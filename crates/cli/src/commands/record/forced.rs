@@ -8,8 +8,9 @@ use reweave_replay::run::write_plan;
 use reweave_replay::{Order, Report, Schedule, Wish};
 use reweave_session::Folder;
 
+use super::ending::failure;
 use super::run::Ended;
-use super::{Made, convert, failure, replay};
+use super::{Made, convert, replay};
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::failure::Failure;

@@ -57,7 +57,8 @@ pub struct LastStep {
 impl FailedRun {
     /// The run that a trace is of, where that failed.
     pub fn of_trace(trace: &Trace, path: &str) -> Option<FailedRun> {
-        let Ending { program, seed, policy, status, waits } = trace.ending()?;
+        let ending = trace.ending().filter(|ending| ending.failed())?;
+        let Ending { program, seed, policy, status, waits, unlisted: _ } = ending;
         let policy = policy.as_ref().map(|name| format!(" --policy {}", quoted(name))).unwrap_or_default();
         let words: Vec<String> = program.iter().map(|word| quoted(word)).collect();
         let again = match (seed, words.is_empty()) {
@@ -68,7 +69,7 @@ impl FailedRun {
         };
         let how = match *status {
             Ending::DEADLOCK if !waits.is_empty() => "in a deadlock".to_owned(),
-            status => ending(status),
+            status => self::ending(status),
         };
         let threads = if waits.is_empty() {
             let last = last_event(trace, |_| true);

@@ -181,3 +181,14 @@ fn every_module_opens_with_what_it_is() {
         }
     }
 }
+
+#[test]
+fn the_architecture_page_names_files_that_are_there() {
+    let page = fs::read_to_string(root().join("docs/architecture.md")).expect("the page is there");
+    let named: Vec<_> =
+        page.split('`').skip(1).step_by(2).filter(|code| code.starts_with("crates/")).collect();
+    assert!(named.len() > 15, "the page was read: {named:?}");
+    for path in named {
+        assert!(root().join(path).exists(), "docs/architecture.md: there is no {path}");
+    }
+}

@@ -54,8 +54,8 @@ fn root() -> PathBuf {
     here.ancestors().nth(2).expect("crates/cli is two levels down").to_owned()
 }
 
-/// Per crate of ours, by its short name: the crates of ours that it uses, and whether only in tests.
-fn edges() -> BTreeMap<String, Vec<(String, bool)>> {
+/// The packages of the workspace, as cargo describes them.
+fn packages() -> Vec<Value> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
@@ -64,12 +64,20 @@ fn edges() -> BTreeMap<String, Vec<(String, bool)>> {
         .expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo metadata is JSON");
+    list(&metadata["packages"])
+}
+
+fn list(value: &Value) -> Vec<Value> {
+    value.as_array().cloned().unwrap_or_default()
+}
+
+/// Per crate of ours, by its short name: the crates of ours that it uses, and whether only in tests.
+fn edges() -> BTreeMap<String, Vec<(String, bool)>> {
     let short = |name: &Value| {
         let name = name.as_str()?;
         if name == "reweave" { Some(name) } else { name.strip_prefix("reweave-") }.map(str::to_owned)
     };
-    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    list(&metadata["packages"])
+    packages()
         .iter()
         .filter_map(|package| {
             let uses = list(&package["dependencies"])
@@ -191,4 +199,36 @@ fn the_architecture_page_names_files_that_are_there() {
     for path in named {
         assert!(root().join(path).exists(), "docs/architecture.md: there is no {path}");
     }
+}
+
+/// `cargo test --workspace` leaves a test out whose features are off, and says nothing.
+#[test]
+fn every_test_behind_a_feature_is_run() {
+    let script = fs::read_to_string(root().join("scripts/test")).expect("scripts/test");
+    let lines: Vec<Vec<&str>> = script.lines().map(|line| line.split_whitespace().collect()).collect();
+    let has = |line: &[&str], pair: [&str; 2]| line.windows(2).any(|words| words == pair);
+    let mut tests = 0;
+    for package in packages() {
+        let name = package["name"].as_str().expect("a name");
+        for target in list(&package["targets"]) {
+            let features = list(&target["required-features"]);
+            if !list(&target["kind"]).contains(&"test".into()) || features.is_empty() {
+                continue;
+            }
+            let test = target["name"].as_str().expect("a name");
+            tests += 1;
+            for command in ["test", "clippy"] {
+                let run = lines.iter().any(|line| {
+                    line.starts_with(&["cargo", command])
+                        && has(line, ["--package", name])
+                        && has(line, ["--test", test])
+                        && features
+                            .iter()
+                            .all(|feature| has(line, ["--features", feature.as_str().unwrap_or("")]))
+                });
+                assert!(run, "scripts/test has no `cargo {command}` for the test {test} of {name}");
+            }
+        }
+    }
+    assert!(tests >= 6, "only {tests} tests behind features: are they told apart?");
 }

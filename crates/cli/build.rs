@@ -1,9 +1,11 @@
-//! Builds what `reweave cc` needs beside a compiler, so that the one file `reweave` is all there is to install.
+//! Builds what `reweave cc` needs beside a compiler, so that the one file `reweave` is all there is
+//! to install.
 //!
-//! The library that programs are linked with: cargo cannot build one package as part of another for a different kind of
-//! output, so this asks the compiler directly. That is little: two crates, without dependencies. It has no `std`, so nothing
-//! of it can allocate or unwind. And the plugin for compilers, by a cargo of its own, in a folder of its own: nothing,
-//! where LLVM's headers are missing.
+//! The library that programs are linked with: cargo cannot build one package as part of another for
+//! a different kind of output, so this asks the compiler directly. That is little: two crates,
+//! without dependencies. It has no `std`, so nothing of it can allocate or unwind. And the plugins
+//! for compilers, one for each LLVM, by a cargo of its own, in a folder of its own: nothing, where
+//! that LLVM's headers are missing.
 
 use std::env;
 use std::fs;
@@ -27,11 +29,11 @@ fn main() {
         .expect("the build folder can be written");
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=REWEAVE_LLVM_INCLUDE");
-    let plugin = out.join("libreweave_plugin.so");
+    let plugin = |major: &str| out.join(format!("libreweave_plugin-{major}.so"));
     let library = out.join("libreweave_runtime.a");
     if !(target.starts_with("x86_64-") && target.contains("-linux-gnu")) {
         // Recording is not possible there; everything else is.
-        for empty in [&library, &plugin] {
+        for empty in MAJORS.iter().map(|major| plugin(major)).chain([library]) {
             fs::write(empty, b"").expect("the build folder can be written");
         }
         return;
@@ -48,7 +50,10 @@ fn main() {
         &used,
     ];
     compile(&target, &followed(&embed.join("runtime")).join("lib.rs"), &library, &staticlib);
-    build_plugin(&embed, &out, &plugin);
+    copy_plugin(&embed, &out.join("plugin-source"));
+    for major in MAJORS {
+        build_plugin(&out, major, &plugin(major));
+    }
 }
 
 /// Where an embedded source really is.
@@ -62,6 +67,10 @@ fn followed(path: &Path) -> PathBuf {
         None => path.to_owned(),
     }
 }
+
+/// The versions of LLVM that the plugin is built for, each where its headers are;
+/// `runtime_library.rs` has the same.
+const MAJORS: [&str; 2] = ["22", "19"];
 
 /// What every plugin has, and an empty library has not.
 const ENTRY: &[u8] = b"llvmGetPassPluginInfo";
@@ -77,19 +86,23 @@ const PLUGIN_SOURCES: &[(&str, &str)] = &[
     ("program", "program/src"),
 ];
 
-/// Builds the plugin. It runs within compilers of this machine, so it is built for the host.
-fn build_plugin(embed: &Path, out: &Path, plugin: &Path) {
-    let folder = out.join("plugin");
-    let source = out.join("plugin-source");
+fn copy_plugin(embed: &Path, source: &Path) {
     for (from, to) in PLUGIN_SOURCES {
         copy(&followed(&embed.join(from)), &source.join(to)).expect("the build folder can be written");
     }
+}
+
+/// Builds the plugin for one LLVM. It runs within compilers of this machine, so it is built for the
+/// host.
+fn build_plugin(out: &Path, major: &str, plugin: &Path) {
+    let folder = out.join(format!("plugin-{major}"));
+    let source = out.join("plugin-source");
     let cargo = |offline: &[&str]| {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(cargo);
         command.args(["build", "--quiet", "--release", "--locked"]).args(offline);
         command.arg("--manifest-path").arg(source.join("Cargo.toml"));
-        command.arg("--target-dir").arg(&folder);
+        command.arg("--target-dir").arg(&folder).env("REWEAVE_LLVM_MAJOR", major);
         // What holds for the build at large (another target, sanitizers, lints) does not hold for this.
         for name in ["CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER", "CARGO_BUILD_TARGET"]
         {
@@ -100,13 +113,13 @@ fn build_plugin(embed: &Path, out: &Path, plugin: &Path) {
     // What it needs was mostly fetched with the rest. Only if not, the registry is asked.
     let offline = cargo(&["--offline"]).output().is_ok_and(|output| output.status.success());
     let done = offline || cargo(&[]).status().is_ok_and(|status| status.success());
-    assert!(done, "the compiler plugin does not build");
+    assert!(done, "the compiler plugin for LLVM {major} does not build");
     let built =
         fs::read(folder.join("release/libreweave_plugin.so")).expect("cargo leaves the library there");
     let is_empty = !built.windows(ENTRY.len()).any(|window| window == ENTRY);
     if is_empty {
         println!(
-            "cargo::warning=the headers of LLVM 22 are not here (Debian: llvm-22-dev): `reweave cc` has no plugin"
+            "cargo::warning=the headers of LLVM {major} are not here (Debian: llvm-{major}-dev): `reweave cc` has no plugin for clang {major}"
         );
     }
     fs::write(plugin, if is_empty { Vec::new() } else { built }).expect("the build folder can be written");

@@ -14,8 +14,12 @@ use crate::failure::Failure;
 /// The library itself; empty where programs cannot be recorded.
 static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libreweave_runtime.a"));
 
-/// The plugin for clang 22 and rustc; empty where there was no LLVM 22 to build it with.
-static PLUGIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libreweave_plugin.so"));
+/// The plugin, by the version of LLVM that loads it, the newest first; empty where its headers were
+/// missing at build time.
+static PLUGINS: [(u32, &[u8]); 2] = [
+    (22, include_bytes!(concat!(env!("OUT_DIR"), "/libreweave_plugin-22.so"))),
+    (19, include_bytes!(concat!(env!("OUT_DIR"), "/libreweave_plugin-19.so"))),
+];
 
 /// What programs include to record calls on their own data structures.
 pub(crate) const HEADER: &str = include_str!(concat!(env!("OUT_DIR"), "/reweave.h"));
@@ -41,10 +45,17 @@ pub(crate) struct Files {
     pub(crate) specs: PathBuf,
     /// The folder of the header.
     pub(crate) include: PathBuf,
-    /// None where this program was built without.
-    pub(crate) plugin: Option<PathBuf>,
+    /// Those that this program was built with, by the version of LLVM.
+    plugins: Vec<(u32, PathBuf)>,
     /// A folder with the assembler for gcc; none where it could not be made.
     pub(crate) assembler: Option<PathBuf>,
+}
+
+impl Files {
+    /// The plugin for a version of LLVM; none where this program was built without.
+    pub(crate) fn plugin(&self, llvm: u32) -> Option<&Path> {
+        self.plugins.iter().find(|(major, _)| *major == llvm).map(|(_, path)| path.as_path())
+    }
 }
 
 /// Whether programs can be recorded on this kind of machine.
@@ -52,16 +63,23 @@ pub(crate) fn is_there() -> bool {
     !LIBRARY.is_empty()
 }
 
-/// Whether this program carries the plugin.
-pub(crate) fn has_plugin() -> bool {
-    !PLUGIN.is_empty()
+/// The versions of LLVM that the plugin can be built for, the newest first.
+pub(crate) fn versions() -> impl Iterator<Item = u32> {
+    PLUGINS.iter().map(|(major, _)| *major)
+}
+
+/// Whether this program carries the plugin for a version of LLVM.
+pub(crate) fn has_plugin(llvm: u32) -> bool {
+    PLUGINS.iter().any(|(major, plugin)| *major == llvm && !plugin.is_empty())
 }
 
 /// Puts the files where they stay: in a folder of the user's, named by what they contain.
 pub(crate) fn files() -> anyhow::Result<Files> {
-    let contents = [LIBRARY, SPECS.as_bytes(), PLUGIN, HEADER.as_bytes()].map(crc);
-    let name = contents
-        .iter()
+    let plugins = PLUGINS.iter().map(|(_, plugin)| *plugin);
+    let name = [LIBRARY, SPECS.as_bytes(), HEADER.as_bytes()]
+        .into_iter()
+        .chain(plugins)
+        .map(crc)
         .fold(format!("reweave-{}-", env!("CARGO_PKG_VERSION")), |name, sum| format!("{name}{sum:08x}"));
     let mut last = None;
     for folder in folders(&name) {
@@ -79,15 +97,15 @@ pub(crate) fn files() -> anyhow::Result<Files> {
 fn put_all(folder: &Path) -> io::Result<Files> {
     private_folder(folder)?;
     let library = put(folder, "libreweave_runtime.a", LIBRARY)?;
-    let plugin = match PLUGIN.is_empty() {
-        true => None,
-        false => Some(put(folder, "libreweave_plugin.so", PLUGIN)?),
-    };
+    let mut plugins = Vec::new();
+    for (major, plugin) in PLUGINS.iter().filter(|(_, plugin)| !plugin.is_empty()) {
+        plugins.push((*major, put(folder, &format!("libreweave_plugin-{major}.so"), plugin)?));
+    }
     let assembler = assembler(folder).ok();
     let include = folder.join("include");
     private_folder(&include)?;
     put(&include, "reweave.h", HEADER.as_bytes())?;
-    Ok(Files { library, specs: put(folder, "gcc.specs", SPECS.as_bytes())?, include, plugin, assembler })
+    Ok(Files { library, specs: put(folder, "gcc.specs", SPECS.as_bytes())?, include, plugins, assembler })
 }
 
 /// Makes a folder that nobody else may write to, unless it is there.

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 
 use llvm_sys::core::*;
 use llvm_sys::prelude::{
-    LLVMBasicBlockRef, LLVMBuilderRef, LLVMContextRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef,
+    LLVMBasicBlockRef, LLVMBool, LLVMBuilderRef, LLVMContextRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef,
 };
 use llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
 use llvm_sys::{LLVMIntPredicate, LLVMLinkage, LLVMTypeKind};
@@ -29,8 +29,13 @@ mod value;
 
 pub(crate) use cursor::Cursor;
 
+// What the C interface lacks, or answers differently from one version of LLVM to the next:
+// `shim.cpp` has it from the C++ one.
 unsafe extern "C" {
     fn reweave_plugin_constructor(module: LLVMModuleRef, function: LLVMValueRef);
+    pub(crate) fn reweave_plugin_case(switch: LLVMValueRef, successor: c_uint) -> LLVMValueRef;
+    pub(crate) fn reweave_plugin_one_thread(instruction: LLVMValueRef) -> LLVMBool;
+    pub(crate) fn reweave_plugin_type_kind(kind: LLVMTypeRef) -> LLVMTypeKind;
 }
 
 /// What a module that was instrumented has.
@@ -244,7 +249,7 @@ impl Module {
 
 impl Type {
     pub(crate) fn kind(self) -> LLVMTypeKind {
-        llvm!(LLVMGetTypeKind(self.0))
+        llvm!(reweave_plugin_type_kind(self.0))
     }
 
     /// How many bits an integer has.

@@ -1,14 +1,18 @@
-//! The compiler plugin: an LLVM pass that makes a program tell what it reads and writes, with values, and where it branches.
+//! The compiler plugin: an LLVM pass that makes a program tell what it reads and writes, with
+//! values, and where it branches.
 //!
-//! The same library is loaded by clang 22 (`-fpass-plugin=`) and by rustc 1.95 (`-Zllvm-plugins=`). It runs twice per module:
-//! first of all, before anything is inlined ([`rust_std`]), and last of all, when the code is what will run ([`instrument`],
-//! [`branches`]); there it also leaves the program's table ([`table`]). LLVM itself is reached through [`ir`] only.
+//! The library is built once for each LLVM, 22 and 19: the first is loaded by clang 22
+//! (`-fpass-plugin=`) and by rustc 1.95 (`-Zllvm-plugins=`), the other by clang 19. It runs twice
+//! per module: first of all, before anything is inlined ([`rust_std`]), and last of all, when the
+//! code is what will run ([`instrument`], [`branches`]); there it also leaves the program's table
+//! ([`table`]). LLVM itself is reached through [`ir`] only.
 //!
-//! **Invariants.** Nothing unwinds into LLVM: a panic ends the compilation with a message. A module is instrumented once,
-//! however often the pass is run on it. The output depends on the module alone.
+//! **Invariants.** Nothing unwinds into LLVM: a panic ends the compilation with a message. A module
+//! is instrumented once, however often the pass is run on it. The output depends on the module
+//! alone.
 //!
-//! Where LLVM 22's headers were missing at build time, the library is empty, and no compiler loads it.
-#![cfg(reweave_llvm)]
+//! Where LLVM's headers were missing at build time, the library is empty, and no compiler loads it.
+#![cfg(any(reweave_llvm = "22", reweave_llvm = "19"))]
 
 mod assembly;
 mod branches;
@@ -29,8 +33,8 @@ use llvm_sys::prelude::LLVMModuleRef;
 
 use crate::ir::Module;
 
-/// What LLVM 22 calls version 2 of its interface for plugins.
-const API_VERSION: u32 = 2;
+/// What LLVM calls the version of its interface for plugins.
+const API_VERSION: u32 = if cfg!(reweave_llvm = "22") { 2 } else { 1 };
 
 /// LLVM's `PassPluginLibraryInfo`.
 #[repr(C)]
@@ -39,6 +43,8 @@ pub struct Info {
     name: *const c_char,
     version: *const c_char,
     register: unsafe extern "C" fn(*mut c_void),
+    // A compiler with LLVM 19 has no room for it.
+    #[cfg(reweave_llvm = "22")]
     before_code: *const c_void,
 }
 
@@ -55,6 +61,7 @@ pub extern "C" fn llvmGetPassPluginInfo() -> Info {
         name: c"reweave".as_ptr(),
         version: concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast(),
         register: reweave_plugin_register,
+        #[cfg(reweave_llvm = "22")]
         before_code: std::ptr::null(),
     }
 }

@@ -130,10 +130,11 @@ fn bytes(text: &str) -> Result<u64, String> {
 
 /// Compile C so that the program can be recorded
 ///
-/// Takes the arguments of gcc or clang, and runs it with a few more: drop-in, as in `CC="reweave cc" make`. Where clang 22 is
-/// installed, it compiles with Reweave's own plugin, and traces also tell of every branch: more can be predicted, soundly. Else
-/// the first found of gcc, clang and cc compiles with the hooks of ThreadSanitizer, which tell of accesses only.
-/// REWEAVE_CC names another compiler.
+/// Takes the arguments of gcc or clang, and runs it with a few more: drop-in, as in `CC="reweave
+/// cc" make`. Where clang 22 or 19 is installed, it compiles with Reweave's own plugin, and traces
+/// also have every branch: more can be predicted, soundly. Else the first found of gcc, clang and
+/// cc compiles with ThreadSanitizer's hooks, which give accesses only. REWEAVE_CC names another
+/// compiler.
 #[derive(Args)]
 #[command(after_help = CC_HELP)]
 pub(crate) struct CcArgs {

@@ -21,6 +21,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::runtime_library;
 use flags::Line;
+pub(crate) use rustc::LLVM;
 pub(crate) use tests::run as run_tests;
 
 /// Runs cargo, and passes on its status.

@@ -45,11 +45,15 @@ impl Language {
         }
     }
 
-    /// The compiler that loads the plugin.
-    fn plugged(self) -> &'static str {
+    /// The compiler that loads the plugin for a version of LLVM.
+    fn plugged(self, llvm: u32) -> String {
+        format!("{}-{llvm}", self.clang())
+    }
+
+    fn clang(self) -> &'static str {
         match self {
-            Language::C => "clang-22",
-            Language::Cpp => "clang++-22",
+            Language::C => "clang",
+            Language::Cpp => "clang++",
         }
     }
 
@@ -88,9 +92,9 @@ pub(crate) fn run(language: Language, arguments: &[OsString], console: &Console)
     let mut command = Command::new(&compiler);
     command.args(first).arg("-g");
     match (front, family(&compiler)) {
-        (Front::Plugin, _) => {
+        (Front::Plugin(llvm), _) => {
             let mut plugin = OsString::from("-fpass-plugin=");
-            plugin.push(files.plugin.unwrap_or_default());
+            plugin.push(files.plugin(llvm).unwrap_or(Path::new("")));
             command.arg(plugin).arg("-Wno-unused-command-line-argument");
         }
         (Front::Tsan, Family::Gcc) => {

@@ -85,7 +85,7 @@ impl Step {
     pub(crate) fn missing_tool(&self) -> Option<&'static str> {
         let needs_plugin = ["cargo", "--reweave-front=plugin"].iter().any(|word| self.command.contains(word));
         // The build script leaves an empty file where the plugin cannot be built.
-        let plugin = std::fs::metadata(concat!(env!("OUT_DIR"), "/libreweave_plugin.so"));
+        let plugin = std::fs::metadata(concat!(env!("OUT_DIR"), "/libreweave_plugin-22.so"));
         (needs_plugin && !plugin.is_ok_and(|file| file.len() > 0)).then_some("LLVM 22")
     }
 }

@@ -57,6 +57,18 @@ fn packaged(folder: &Path) -> BTreeMap<String, PathBuf> {
     unpacked
 }
 
+/// The line of the page is what is done here, but for where and how fast.
+#[test]
+fn the_page_packages_the_same_crates() {
+    let page = fs::read_to_string(root().join("docs/guide/install.md")).expect("the page");
+    let excluded: String = NOT_PUBLISHED.iter().map(|name| format!(" --exclude {name}")).collect();
+    let line = format!("cargo package --workspace --no-verify{excluded}");
+    assert!(page.lines().any(|of_page| of_page == line), "no `{line}`");
+    let made = concat!("ls target/package/reweave-cli-", env!("CARGO_PKG_VERSION"), ".crate");
+    assert!(page.lines().any(|of_page| of_page == made), "no `{made}`");
+    assert!(page.contains("\ncargo install --path crates/cli "), "the line that installs a checkout");
+}
+
 #[test]
 fn command_installs_from_packaged_crates() {
     // One folder for all runs: its path is part of what cargo keeps.

@@ -30,6 +30,12 @@ const INSTALLED: &[&str] = &[
 fn release_installs_from_the_tarball_and_from_the_debian_package() {
     let folder = tempfile::tempdir().expect("a folder");
     let made = packages(folder.path());
+    let page = fs::read_to_string(root().join("docs/guide/install.md")).expect("the page");
+    for name in made.iter().map(|path| path.file_name().expect("a name").to_string_lossy()) {
+        let takes = |line: &str| line.starts_with("tar -xzf ") || line.starts_with("sudo apt install ./");
+        let named = page.lines().any(|line| takes(line) && line.contains(&*name));
+        assert!(named, "docs/guide/install.md does not install {name}");
+    }
     let tarball = with_end(&made, ".tar.gz").expect("there is a tarball");
     let prefix = folder.path().join("prefix");
     fs::create_dir(&prefix).expect("a folder");

@@ -5,13 +5,30 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-/// Whether the plugin can be tested here; says so where it cannot.
+/// The plugin for LLVM 19, as a front; `plugin` is the one for LLVM 22.
+pub(crate) const OLDER: &str = "plugin-19";
+
+/// Whether the plugin for LLVM 22 can be tested here; says so where it cannot.
 pub(crate) fn is_there() -> bool {
-    let there = ["clang-22", "clang++-22"]
-        .iter()
-        .all(|name| Command::new(name).arg("--version").output().is_ok_and(|answer| answer.status.success()));
+    has_clang("22")
+}
+
+/// The plugins that can be tested here, the one for LLVM 22 first.
+pub(crate) fn plugins() -> Vec<&'static str> {
+    [("plugin", "22"), (OLDER, "19")]
+        .into_iter()
+        .filter(|(_, llvm)| has_clang(llvm))
+        .map(|(front, _)| front)
+        .collect()
+}
+
+fn has_clang(llvm: &str) -> bool {
+    let there = ["clang", "clang++"].iter().all(|name| {
+        let answer = Command::new(format!("{name}-{llvm}")).arg("--version").output();
+        answer.is_ok_and(|answer| answer.status.success())
+    });
     if !there {
-        eprintln!("clang 22 is not installed: the plugin is not tested");
+        eprintln!("clang {llvm} is not installed: the plugin for LLVM {llvm} is not tested");
     }
     there
 }
@@ -65,6 +82,13 @@ impl Program {
         std::fs::write(&source, text).expect("it is written");
         let command = if language == "c" { "cc" } else { "c++" };
         let mut build = reweave();
+        let front = match front {
+            OLDER => {
+                build.env("REWEAVE_CC", "clang-19").env("REWEAVE_CXX", "clang++-19");
+                "plugin"
+            }
+            front => front,
+        };
         build.arg(command).arg(format!("--reweave-front={front}")).args(flags).arg(&source).arg("-o");
         output(build.arg(&path));
         Program { folder, path }

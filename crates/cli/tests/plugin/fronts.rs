@@ -1,6 +1,9 @@
 //! The choice of a front, what it means for a trace, and programs of both kinds.
 
-use crate::common::{Program, is_there, output, predict, reweave};
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use crate::common::{OLDER, Program, is_there, output, plugins, predict, reweave};
 
 /// T2 reads what T1 published, but neither what it does next nor where depends on that.
 const UNUSED: &str = "
@@ -39,10 +42,13 @@ fn races(found: &serde_json::Value) -> Vec<&str> {
 
 #[test]
 fn branches_give_more_findings_and_the_program_confirms_them() {
-    if !is_there() {
-        return;
+    for front in plugins() {
+        branches_give_more_findings(front);
     }
-    let with = Program::new(UNUSED, "c", "plugin", &["-O1"]);
+}
+
+fn branches_give_more_findings(front: &str) {
+    let with = Program::new(UNUSED, "c", front, &["-O1"]);
     let run = with.record("run", &[]);
     let found = predict(&run.trace, &["--kinds", "race"]);
     assert_eq!(found["model"], "branch+value");
@@ -69,13 +75,15 @@ fn what_depends_on_a_read_is_not_reported() {
         ["if (r) copy = data;", "copy = (&data)[1 - r];", "for (int i = 0; i < r; i++) copy = data;"]
     {
         let text = UNUSED.replace("copy = data;", use_it);
-        for level in ["-O0", "-O1", "-O2"] {
-            let program = Program::new(&text, "c", "plugin", &[level]);
+        let mut builds = vec![("plugin", "-O0"), ("plugin", "-O1"), ("plugin", "-O2")];
+        builds.extend(plugins().contains(&OLDER).then_some((OLDER, "-O1")));
+        for (front, level) in builds {
+            let program = Program::new(&text, "c", front, &[level]);
             let found = predict(&program.record("run", &[]).trace, &["--kinds", "race"]);
             assert_eq!(
                 (&found["model"], races(&found)),
                 (&"branch+value".into(), vec![]),
-                "{use_it} {level}"
+                "{use_it} {front} {level}"
             );
         }
     }
@@ -132,10 +140,10 @@ fn the_front_can_be_chosen_and_is_said() {
     };
     for (flags, variables, expected) in [
         (&["-v"][..], &[][..], "every branch"),
-        (&["-v", "--reweave-front=tsan"], &[], "not of branches"),
-        (&["-v"], &[("REWEAVE_FRONT", "tsan")], "not of branches"),
+        (&["-v", "--reweave-front=tsan"], &[], "not branches"),
+        (&["-v"], &[("REWEAVE_FRONT", "tsan")], "not branches"),
         (&["-v", "--reweave-front=plugin"], &[("REWEAVE_FRONT", "tsan")], "every branch"),
-        (&["-v"], &[("REWEAVE_CC", "gcc")], "not of branches"),
+        (&["-v"], &[("REWEAVE_CC", "gcc")], "not branches"),
         (&["-v"], &[("REWEAVE_CC", "clang-22")], "every branch"),
     ] {
         let (code, said) = run(flags, variables);
@@ -146,4 +154,74 @@ fn the_front_can_be_chosen_and_is_said() {
     assert!(code == Some(2) && said.contains("no front `magic`"), "{said}");
     let (code, said) = run(&["--reweave-front=plugin"], &[("REWEAVE_CC", "gcc")]);
     assert!(code == Some(2) && said.contains("cannot load the plugin"), "{said}");
+}
+
+/// A folder with programs under other names, which is all that a search for programs finds.
+fn folder_with(programs: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, of) in programs {
+        let found = output(Command::new("sh").args(["-c", &format!("command -v {of}")]));
+        symlink(found.trim(), folder.path().join(name)).expect("a link");
+    }
+    folder
+}
+
+/// What `reweave cc -v` says of its choice where only these programs are found.
+fn choice(programs: &[(&str, &str)]) -> String {
+    let (found, work) = (folder_with(programs), tempfile::tempdir().expect("a folder"));
+    std::fs::write(work.path().join("a.c"), "int main(void) { return 0; }\n").expect("it is written");
+    let mut command = reweave();
+    command.current_dir(work.path()).env("PATH", found.path());
+    let ran = command.args(["cc", "-v", "-S", "a.c"]).output().expect("the command starts");
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(ran.status.success(), "{programs:?}: {said}");
+    said.lines().find(|line| line.contains("instruments with")).unwrap_or(&said).to_owned()
+}
+
+#[test]
+fn the_plugin_is_that_of_the_clang_in_use() {
+    let all = plugins();
+    let clang_of = |front: &str| if front == OLDER { "19" } else { "22" };
+    for front in &all {
+        let llvm = clang_of(front);
+        let (named, plugin) = (format!("clang-{llvm}"), format!("plugin for LLVM {llvm};"));
+        // By a name with a number, and, where that is all there is, by the plain name.
+        for name in [named.as_str(), "clang"] {
+            let said = choice(&[(name, &named)]);
+            assert!(said.contains(&plugin), "{name} of {llvm}: {said}");
+        }
+        // Whoever has the compiler under another name still names it.
+        let folder = folder_with(&[("our-clang", &named)]);
+        std::fs::write(folder.path().join("a.c"), "int main(void) { return 0; }\n").expect("it is written");
+        let mut command = reweave();
+        command.current_dir(folder.path()).env("REWEAVE_CC", folder.path().join("our-clang"));
+        let ran = command.args(["cc", "-v", "-S", "a.c"]).output().expect("the command starts");
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(said.contains(&plugin), "{said}");
+    }
+    if all.len() == 2 {
+        let said = choice(&[("clang-19", "clang-19"), ("clang-22", "clang-22")]);
+        assert!(said.contains("for LLVM 22;"), "the newest is taken: {said}");
+    }
+}
+
+/// A clang of a version that no plugin is for, as one that only says so.
+#[test]
+fn another_clang_is_used_with_the_hooks_it_has() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let other = folder.path().join("clang-18");
+    let script = "#!/bin/sh\ncase \"$1\" in --version) echo 'clang version 18.1.8' ;; esac\n";
+    std::fs::write(&other, script).expect("it is written");
+    output(Command::new("chmod").arg("+x").arg(&other));
+    let run = |flags: &[&str]| {
+        let mut command = reweave();
+        let ran = command.env("REWEAVE_CC", &other).arg("cc").args(flags).args(["-v", "a.c"]).output();
+        let ran = ran.expect("the command starts");
+        (ran.status.code(), String::from_utf8_lossy(&ran.stderr).into_owned())
+    };
+    let (code, said) = run(&[]);
+    assert!(code == Some(0) && said.contains("not branches, so that fewer bugs"), "{said}");
+    let (code, said) = run(&["--reweave-front=plugin"]);
+    assert!(code == Some(2) && said.contains("clang-18 cannot load the plugin"), "{said}");
+    assert!(said.contains("clang 22 or clang 19 can"), "{said}");
 }

@@ -1,8 +1,12 @@
 //! What is written and read, exactly, for every kind of access.
 
-use crate::common::{Program, is_there};
+use crate::common::{OLDER, Program, plugins};
 
-const LEVELS: [&str; 3] = ["-O0", "-O1", "-O2"];
+/// Each plugin that is there, with the levels that it is tried at.
+fn builds() -> Vec<(&'static str, &'static str)> {
+    let levels = |front: &str| if front == OLDER { &["-O1"][..] } else { &["-O0", "-O1", "-O2"] };
+    plugins().into_iter().flat_map(|front| levels(front).iter().map(move |level| (front, *level))).collect()
+}
 
 /// A program whose worker does something with variables that the main thread then looks at.
 fn program(declares: &str, works: &str, looks: &str) -> String {
@@ -15,15 +19,12 @@ fn program(declares: &str, works: &str, looks: &str) -> String {
 
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
-    if !is_there() {
-        return;
-    }
-    for level in LEVELS {
-        let run = Program::new(text, "c", "plugin", &[level]).record("run", &[]);
+    for (front, level) in builds() {
+        let run = Program::new(text, "c", front, &[level]).record("run", &[]);
         let all = run.of("T1");
         let events: Vec<&str> =
             all.iter().map(String::as_str).filter(|event| !["begin", "br", "end"].contains(event)).collect();
-        assert_eq!(events, expected, "{level}");
+        assert_eq!(events, expected, "{front} {level}");
     }
 }
 
@@ -119,12 +120,9 @@ fn atomic_operations_of_every_kind_and_width() {
 fn atomic_updates_of_floating_point() {
     let works = "_Atomic float *p = &x; *p += 1.5f;";
     let text = program("_Atomic float x;", works, "float y = x; (void)y;");
-    if !is_there() {
-        return;
-    }
-    for level in LEVELS {
-        let run = Program::new(&text, "c", "plugin", &[level]).record("run", &[]);
+    for (front, level) in builds() {
+        let run = Program::new(&text, "c", front, &[level]).record("run", &[]);
         let events = run.of("T1");
-        assert!(events.contains(&"au(global x)=0>1069547520".to_owned()), "{level}: {events:?}");
+        assert!(events.contains(&"au(global x)=0>1069547520".to_owned()), "{front} {level}: {events:?}");
     }
 }

@@ -5,6 +5,7 @@
 mod common;
 mod initialised;
 mod like_std;
+mod other_toolchain;
 mod project;
 mod published;
 mod safe;

@@ -14,15 +14,35 @@ use reweave_capture::{Binary, BinaryError};
 use reweave_program::{Counts, Detail, Operand, Order, Predicate, Program, Role, Table, private_allocas};
 use tempfile::TempDir;
 
-fn plugin() -> Option<&'static Path> {
-    let path = Path::new(concat!(env!("OUT_DIR"), "/libreweave_plugin.so"));
-    let clang =
-        Command::new("clang-22").arg("--version").output().is_ok_and(|output| output.status.success());
-    let there = clang && fs::metadata(path).is_ok_and(|about| about.len() > 0);
-    if !there {
-        eprintln!("not tried: there is no clang 22, or reweave was built without LLVM 22");
+/// The plugin for one LLVM, where that clang is, too.
+#[derive(Clone, Copy)]
+struct Plugin {
+    llvm: &'static str,
+    path: &'static str,
+}
+
+const PLUGINS: [Plugin; 2] = [
+    Plugin { llvm: "22", path: concat!(env!("OUT_DIR"), "/libreweave_plugin-22.so") },
+    Plugin { llvm: "19", path: concat!(env!("OUT_DIR"), "/libreweave_plugin-19.so") },
+];
+
+impl Plugin {
+    fn clang(self, plus: &str) -> Command {
+        Command::new(format!("clang{plus}-{}", self.llvm))
     }
-    there.then_some(path)
+
+    fn is_there(self) -> bool {
+        let clang = self.clang("").arg("--version").output().is_ok_and(|output| output.status.success());
+        let there = clang && fs::metadata(self.path).is_ok_and(|about| about.len() > 0);
+        if !there {
+            eprintln!("not tried: there is no clang {0}, or reweave was built without it", self.llvm);
+        }
+        there
+    }
+}
+
+fn plugin() -> Option<Plugin> {
+    Some(PLUGINS[0]).filter(|plugin| plugin.is_there())
 }
 
 fn source(name: &str) -> PathBuf {
@@ -36,7 +56,7 @@ fn run(command: &mut Command) -> Output {
 }
 
 /// The text of a source file as LLVM leaves it, with optimisations as asked.
-fn emit(folder: &Path, name: &str, level: &str) -> PathBuf {
+fn emit(plugin: Plugin, folder: &Path, name: &str, level: &str) -> PathBuf {
     let output = folder.join(format!("{name}.ll"));
     let mut command = match name.rsplit_once('.') {
         Some((_, "rs")) => {
@@ -44,8 +64,8 @@ fn emit(folder: &Path, name: &str, level: &str) -> PathBuf {
             command.arg(format!("-Copt-level={}", &level[2..])).args(["--edition=2024", "--emit=llvm-ir"]);
             command
         }
-        Some((_, "cpp")) => Command::new("clang++-22"),
-        _ => Command::new("clang-22"),
+        Some((_, "cpp")) => plugin.clang("++"),
+        _ => plugin.clang(""),
     };
     if !name.ends_with(".rs") {
         command.args([level, "-S", "-emit-llvm", "-w", "-mavx2"]);
@@ -55,10 +75,10 @@ fn emit(folder: &Path, name: &str, level: &str) -> PathBuf {
 }
 
 /// Compiles with the plugin.
-fn compile(plugin: &Path, from: &Path, to: &Path, flags: &[&str]) {
+fn compile(plugin: Plugin, from: &Path, to: &Path, flags: &[&str]) {
     let mut load = std::ffi::OsString::from("-fpass-plugin=");
-    load.push(plugin);
-    run(Command::new("clang-22").arg(load).args(flags).arg("-c").arg(from).arg("-o").arg(to));
+    load.push(plugin.path);
+    run(plugin.clang("").arg(load).args(flags).arg("-c").arg(from).arg("-o").arg(to));
 }
 
 /// The same figures from a table.
@@ -127,18 +147,23 @@ fn only(path: &Path) -> Table {
 
 #[test]
 fn tables_agree_with_llvms_text() {
-    let Some(plugin) = plugin() else { return };
+    PLUGINS.into_iter().filter(|plugin| plugin.is_there()).for_each(tables_of);
+}
+
+fn tables_of(plugin: Plugin) {
     let folder = TempDir::new().unwrap();
     let mut seen: BTreeMap<String, u64> = BTreeMap::new();
-    for name in ["all.c", "all.cpp", "all.rs"] {
+    // What rustc writes is for its own LLVM.
+    let names = if plugin.llvm == "22" { &["all.c", "all.cpp", "all.rs"][..] } else { &["all.c", "all.cpp"] };
+    for &name in names {
         for level in ["-O0", "-O1", "-O2", "-O3"] {
-            let module = emit(folder.path(), name, level);
+            let module = emit(plugin, folder.path(), name, level);
             let object = folder.path().join("module.o");
             // Without optimisations the plugin sees what the text says.
             compile(plugin, &module, &object, &["-O0", "-mavx2"]);
             let expected = text::read(&fs::read_to_string(&module).unwrap());
             let table = only(&object);
-            assert_eq!(counted(&table), expected, "{name} {level}");
+            assert_eq!(counted(&table), expected, "{name} {level}, LLVM {}", plugin.llvm);
             assert_eq!(table.string(table.name).rsplit('/').next().unwrap().split('.').next(), Some("all"));
             expected
                 .operations

@@ -9,6 +9,7 @@ use reweave_program::{Constant, NONE, Operand, Operation, Type};
 
 use super::Maker;
 use super::llvm::{ask, assembly, operands, printed};
+use crate::ir::reweave_plugin_type_kind;
 
 /// Constants with more elements than this are not spelled out: nothing depends on them but their value.
 const MOST_ELEMENTS: i32 = 64;
@@ -61,7 +62,7 @@ impl Maker {
         match ask!(LLVMGetValueKind(value)) {
             LLVMConstantIntValueKind => {
                 let kind = ask!(LLVMTypeOf(value));
-                let is_one = ask!(LLVMGetTypeKind(kind)) == LLVMIntegerTypeKind;
+                let is_one = ask!(reweave_plugin_type_kind(kind)) == LLVMIntegerTypeKind;
                 match if is_one { ask!(LLVMGetIntTypeWidth(kind)) } else { 0 } {
                     bits @ 1..=64 => Constant::Integer { bits, value: ask!(LLVMConstIntGetZExtValue(value)) },
                     _ => Constant::Text(self.string(&printed(value))),
@@ -104,7 +105,7 @@ impl Maker {
     }
 
     fn kind_itself(&mut self, data: LLVMTargetDataRef, kind: LLVMTypeRef) -> Type {
-        match ask!(LLVMGetTypeKind(kind)) {
+        match ask!(reweave_plugin_type_kind(kind)) {
             LLVMVoidTypeKind => Type::Void,
             LLVMIntegerTypeKind => Type::Integer(ask!(LLVMGetIntTypeWidth(kind))),
             LLVMHalfTypeKind | LLVMBFloatTypeKind => Type::Float(16),
@@ -133,7 +134,7 @@ pub(super) fn size(data: LLVMTargetDataRef, kind: LLVMTypeRef) -> Option<u64> {
 
 /// Whether the size of a type depends on the machine.
 pub(super) fn scales(kind: LLVMTypeRef) -> bool {
-    match ask!(LLVMGetTypeKind(kind)) {
+    match ask!(reweave_plugin_type_kind(kind)) {
         LLVMScalableVectorTypeKind | LLVMTypeKind::LLVMTargetExtTypeKind => true,
         LLVMArrayTypeKind => scales(ask!(LLVMGetElementType(kind))),
         LLVMStructTypeKind => {

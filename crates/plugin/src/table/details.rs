@@ -11,6 +11,7 @@ use reweave_program::{Access, Call, Detail, Effects, NONE, Operand, Operation, O
 use super::Maker;
 use super::constants::{scales, size};
 use super::llvm::{ask, operands};
+use crate::ir::{reweave_plugin_case, reweave_plugin_one_thread, reweave_plugin_type_kind};
 
 impl Maker {
     /// What an instruction has beside operands.
@@ -31,7 +32,7 @@ impl Maker {
             }
             Operation::CompareExchange => exchange(data, instruction, ask!(LLVMTypeOf(operand(1)))),
             Operation::Fence => {
-                let one_thread = ask!(LLVMIsAtomicSingleThread(instruction)) != 0;
+                let one_thread = ask!(reweave_plugin_one_thread(instruction)) != 0;
                 Detail::Fence(order(ask!(LLVMGetOrdering(instruction))), one_thread)
             }
             Operation::Compare => {
@@ -74,7 +75,7 @@ impl Maker {
     }
 
     fn case(&mut self, switch: LLVMValueRef, place: u32) -> u32 {
-        match self.operand(ask!(LLVMGetSwitchCaseValue(switch, place)), 0) {
+        match self.operand(ask!(reweave_plugin_case(switch, place)), 0) {
             Operand::Constant(constant) => constant,
             _ => NONE,
         }
@@ -115,7 +116,7 @@ fn access_without_order(
         align: ask!(LLVMGetAlignment(instruction)),
         volatile: ask!(LLVMGetVolatile(instruction)) != 0,
         order: Order::NotAtomic,
-        one_thread: atomic && ask!(LLVMIsAtomicSingleThread(instruction)) != 0,
+        one_thread: atomic && ask!(reweave_plugin_one_thread(instruction)) != 0,
     }
 }
 
@@ -133,12 +134,12 @@ fn offset(data: LLVMTargetDataRef, instruction: LLVMValueRef) -> Option<i64> {
     for (place, index) in operands(instruction).skip(1).enumerate() {
         let index_kind = ask!(LLVMTypeOf(index));
         let is_number = !ask!(LLVMIsAConstantInt(index)).is_null()
-            && ask!(LLVMGetTypeKind(index_kind)) == llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind;
+            && ask!(reweave_plugin_type_kind(index_kind)) == llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind;
         if !is_number {
             return None;
         }
         let number = ask!(LLVMConstIntGetSExtValue(index));
-        if place > 0 && ask!(LLVMGetTypeKind(kind)) == LLVMStructTypeKind {
+        if place > 0 && ask!(reweave_plugin_type_kind(kind)) == LLVMStructTypeKind {
             size(data, kind)?;
             let element = u32::try_from(number).ok()?;
             let start = i64::try_from(ask!(LLVMOffsetOfElement(data, kind, element))).ok()?;
@@ -147,7 +148,7 @@ fn offset(data: LLVMTargetDataRef, instruction: LLVMValueRef) -> Option<i64> {
             continue;
         }
         if place > 0 {
-            let is_array = ask!(LLVMGetTypeKind(kind)) == LLVMArrayTypeKind;
+            let is_array = ask!(reweave_plugin_type_kind(kind)) == LLVMArrayTypeKind;
             kind = is_array.then(|| ask!(LLVMGetElementType(kind)))?;
         }
         let stride = i64::try_from(size(data, kind)?).ok()?;

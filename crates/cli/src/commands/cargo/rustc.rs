@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::Context;
@@ -17,8 +18,8 @@ pub(super) struct Compiler {
     llvm: Option<String>,
 }
 
-/// The version of LLVM that the plugin is for.
-const LLVM: &str = "22";
+/// The version of LLVM in the rustc whose standard library the plugin knows by name.
+pub(crate) const LLVM: u32 = 22;
 
 /// What tells of the program's accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,12 +36,14 @@ pub(super) const IN_PART: &str = "std's own locks are seen in part only, so that
 
 /// The plugin, or, where that is asked for, what the compiler has for ThreadSanitizer.
 pub(super) fn front(compiler: &Compiler) -> anyhow::Result<Front> {
-    let ours = runtime_library::has_plugin();
-    let loads = compiler.llvm.as_deref() == Some(LLVM);
+    let ours = runtime_library::has_plugin(LLVM);
+    let loads = compiler.llvm.as_deref().is_some_and(|version| version.parse() == Ok(LLVM));
     let version = compiler.llvm.as_deref().unwrap_or("an unknown version");
     let why = match (ours, loads) {
         (true, true) => None,
-        (false, _) => Some("this reweave was built without LLVM 22 and has no compiler plugin".to_owned()),
+        (false, _) => {
+            Some(format!("this reweave was built without LLVM {LLVM} and has no compiler plugin for it"))
+        }
         (true, false) => {
             Some(format!("the compiler plugin is for LLVM {LLVM}, and this rustc has LLVM {version}"))
         }
@@ -83,7 +86,7 @@ pub(super) fn flags(front: Front, files: &Files, own: &[String]) -> OsString {
     match front {
         Front::Plugin => {
             let mut plugin = OsString::from("-Zllvm-plugins=");
-            plugin.push(files.plugin.clone().unwrap_or_default());
+            plugin.push(files.plugin(LLVM).unwrap_or(Path::new("")));
             // What is inlined before the plugin runs cannot be known by its name.
             flags.extend([plugin, "-Zinline-mir=no".into()]);
         }

@@ -1,7 +1,8 @@
-//! The choice of what instruments a program: our own plugin, or the hooks of ThreadSanitizer that compilers have.
+//! The choice of what instruments a program: our own plugin, or the hooks of ThreadSanitizer that
+//! compilers have.
 //!
-//! Somebody who names a compiler gets that one, and the plugin if it can load it. Else clang 22 is taken where it is installed
-//! and this program carries the plugin.
+//! A compiler that is named is taken, with the plugin for its version of LLVM where there is one.
+//! Else the newest clang is taken that is installed and that this program carries the plugin for.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -16,38 +17,58 @@ use crate::runtime_library;
 const FLAG: &str = "--reweave-front=";
 /// The variable that chooses, where there is no flag.
 const VARIABLE: &str = "REWEAVE_FRONT";
-/// What `clang --version` says of itself.
-const VERSION: &str = "clang version 22.";
+/// What `clang --version` says of itself, before its number.
+const VERSION: &str = "clang version ";
 
-/// What instruments.
+/// What is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Front {
+pub(super) enum Wanted {
     Plugin,
     Tsan,
 }
 
-impl Front {
-    fn named(name: &str) -> anyhow::Result<Front> {
+impl Wanted {
+    fn named(name: &str) -> anyhow::Result<Wanted> {
         match name {
-            "plugin" => Ok(Front::Plugin),
-            "tsan" => Ok(Front::Tsan),
+            "plugin" => Ok(Wanted::Plugin),
+            "tsan" => Ok(Wanted::Tsan),
             _ => Err(Failure::new(format!("there is no front `{name}`"))
-                .hint("choose plugin (clang 22 with Reweave's own plugin) or tsan (any gcc or clang)")
+                .hint(format!(
+                    "choose plugin ({} with Reweave's own plugin) or tsan (any gcc or clang)",
+                    clangs()
+                ))
                 .into()),
         }
     }
+}
 
+/// What instruments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Front {
+    /// Our plugin, for a version of LLVM.
+    Plugin(u32),
+    Tsan,
+}
+
+impl Front {
     /// What it means for a trace.
-    pub(super) fn meaning(self) -> &'static str {
+    pub(super) fn meaning(self) -> String {
         match self {
-            Front::Plugin => {
-                "instruments with Reweave's plugin; traces tell of accesses, their values and every branch"
-            }
-            Front::Tsan => {
-                "instruments with the hooks of ThreadSanitizer; traces tell of accesses and their values, not of branches"
-            }
+            Front::Plugin(llvm) => format!(
+                "instruments with Reweave's plugin for LLVM {llvm}; traces have accesses, their values and every branch"
+            ),
+            Front::Tsan => format!(
+                "instruments with ThreadSanitizer's hooks; traces have accesses and their values, not branches, so that \
+                 fewer bugs can be proved possible than with the plugin ({})",
+                clangs()
+            ),
         }
     }
+}
+
+/// The compilers that load the plugin, in words: `clang 22 or clang 19`.
+pub(crate) fn clangs() -> String {
+    runtime_library::versions().map(|llvm| format!("clang {llvm}")).collect::<Vec<_>>().join(" or ")
 }
 
 /// A compiler, the arguments that come with its name, and what instruments.
@@ -58,49 +79,46 @@ pub(super) struct Choice {
 }
 
 /// What the command line or the environment asks for, and the arguments without that.
-pub(super) fn asked_for(arguments: &[OsString]) -> anyhow::Result<(Option<Front>, Vec<OsString>)> {
+pub(super) fn asked_for(arguments: &[OsString]) -> anyhow::Result<(Option<Wanted>, Vec<OsString>)> {
     let (mut asked, mut rest) = (None, Vec::with_capacity(arguments.len()));
     for argument in arguments {
         match argument.to_str().and_then(|argument| argument.strip_prefix(FLAG)) {
-            Some(name) => asked = Some(Front::named(name)?),
+            Some(name) => asked = Some(Wanted::named(name)?),
             None => rest.push(argument.clone()),
         }
     }
     if asked.is_none()
         && let Some(name) = env::var(VARIABLE).ok().filter(|name| !name.is_empty())
     {
-        asked = Some(Front::named(&name)?);
+        asked = Some(Wanted::named(&name)?);
     }
     Ok((asked, rest))
 }
 
 /// Finds a compiler that can do what is asked for.
-pub(super) fn choose(language: Language, asked: Option<Front>) -> anyhow::Result<Choice> {
-    if asked == Some(Front::Plugin) && !runtime_library::has_plugin() {
+pub(super) fn choose(language: Language, asked: Option<Wanted>) -> anyhow::Result<Choice> {
+    let mut carried =
+        runtime_library::versions().filter(|&llvm| runtime_library::has_plugin(llvm)).peekable();
+    if asked == Some(Wanted::Plugin) && carried.peek().is_none() {
         return Err(Failure::new("this `reweave` was built without the plugin")
-            .hint("build it where LLVM 22's headers are (Debian: llvm-22-dev), or use --reweave-front=tsan")
+            .hint("build it where LLVM's headers are (Debian: llvm-22-dev or llvm-19-dev), or use --reweave-front=tsan")
             .into());
     }
     if let Some(named) = env::var(language.variable()).ok().filter(|named| !named.trim().is_empty()) {
-        let mut words = named.split_whitespace();
-        let compiler = PathBuf::from(words.next().unwrap_or_default());
-        let loads = asked != Some(Front::Tsan) && runtime_library::has_plugin() && loads_plugin(&compiler);
-        if asked == Some(Front::Plugin) && !loads {
-            return Err(Failure::new(format!("{} cannot load the plugin", compiler.display()))
-                .hint(format!("clang 22 can: name it in {}, or leave that out", language.variable()))
-                .into());
+        return named_compiler(&named, language, asked);
+    }
+    if asked != Some(Wanted::Tsan) {
+        let plugged = carried
+            .find_map(|llvm| Some((in_path(OsStr::new(&language.plugged(llvm)))?, llvm)))
+            .or_else(|| plain_clang(language));
+        if let Some((compiler, llvm)) = plugged {
+            return Ok(Choice { compiler, first: Vec::new(), front: Front::Plugin(llvm) });
         }
-        let front = if loads { Front::Plugin } else { Front::Tsan };
-        return Ok(Choice { compiler, first: words.map(OsString::from).collect(), front });
     }
-    let plugged = in_path(OsStr::new(language.plugged()))
-        .filter(|_| asked != Some(Front::Tsan) && runtime_library::has_plugin());
-    if let Some(compiler) = plugged {
-        return Ok(Choice { compiler, first: Vec::new(), front: Front::Plugin });
-    }
-    if asked == Some(Front::Plugin) {
-        return Err(Failure::new(format!("no {} found, which the plugin needs", language.plugged()))
-            .hint("install it (Debian: clang-22), or use --reweave-front=tsan")
+    if asked == Some(Wanted::Plugin) {
+        let names: Vec<String> = runtime_library::versions().map(|llvm| language.plugged(llvm)).collect();
+        return Err(Failure::new(format!("no {} found, which the plugin needs", names.join(" or ")))
+            .hint("install one (Debian: clang-22 or clang-19), or use --reweave-front=tsan")
             .into());
     }
     let found = language.compilers().iter().find_map(|name| in_path(OsStr::new(name)));
@@ -112,10 +130,48 @@ pub(super) fn choose(language: Language, asked: Option<Front>) -> anyhow::Result
     Ok(Choice { compiler, first: Vec::new(), front: Front::Tsan })
 }
 
-fn loads_plugin(compiler: &Path) -> bool {
-    family(compiler) == Family::Clang
-        && Command::new(compiler)
-            .arg("--version")
-            .output()
-            .is_ok_and(|answer| String::from_utf8_lossy(&answer.stdout).contains(VERSION))
+/// The clang without a number in its name, where it is of a version that this program carries the
+/// plugin for.
+fn plain_clang(language: Language) -> Option<(PathBuf, u32)> {
+    let compiler = in_path(OsStr::new(language.clang()))?;
+    let llvm = version(&compiler).filter(|&llvm| runtime_library::has_plugin(llvm))?;
+    Some((compiler, llvm))
+}
+
+/// The compiler that the user names, with the plugin if it can load it and nothing else is asked
+/// for.
+fn named_compiler(named: &str, language: Language, asked: Option<Wanted>) -> anyhow::Result<Choice> {
+    let mut words = named.split_whitespace();
+    let compiler = PathBuf::from(words.next().unwrap_or_default());
+    let first = words.map(OsString::from).collect();
+    let version = if asked == Some(Wanted::Tsan) { None } else { version(&compiler) };
+    let front = match version {
+        Some(llvm) if runtime_library::has_plugin(llvm) => Front::Plugin(llvm),
+        _ => Front::Tsan,
+    };
+    if asked == Some(Wanted::Plugin) && front == Front::Tsan {
+        let (compiler, variable) = (compiler.display(), language.variable());
+        let failure = match version.filter(|&llvm| runtime_library::versions().any(|known| known == llvm)) {
+            Some(llvm) => Failure::new(format!(
+                "{compiler} cannot load the plugin: this `reweave` was built without LLVM {llvm}"
+            ))
+            .hint(format!("build it where LLVM {llvm}'s headers are (Debian: llvm-{llvm}-dev)")),
+            None => Failure::new(format!("{compiler} cannot load the plugin"))
+                .hint(format!("{} can: name it in {variable}, or leave that out", clangs())),
+        };
+        return Err(failure.into());
+    }
+    Ok(Choice { compiler, first, front })
+}
+
+/// The version of a clang.
+fn version(compiler: &Path) -> Option<u32> {
+    if family(compiler) != Family::Clang {
+        return None;
+    }
+    let answer = Command::new(compiler).arg("--version").output().ok()?;
+    let said = String::from_utf8_lossy(&answer.stdout).into_owned();
+    // Apple's clang counts otherwise than LLVM does; it loads no plugin of ours.
+    let line = said.lines().find(|line| line.contains(VERSION) && !line.starts_with("Apple"))?;
+    line.split_once(VERSION)?.1.split('.').next()?.parse().ok()
 }

@@ -46,7 +46,7 @@ fn failure(path: &Path, error: BinaryError) -> Failure {
         BinaryError::Io { .. } => None,
         BinaryError::NoBinary => Some("traces are given without --program"),
         BinaryError::NoTable => Some(
-            "build it with the compiler plugin: `reweave cc --reweave-front=plugin` or `reweave c++` where clang 22 is installed, \
+            "build it with the compiler plugin: `reweave cc --reweave-front=plugin` or `reweave c++` where clang 22 or 19 is installed, \
              `reweave cargo` for Rust; objects of the TSan front have none",
         ),
         BinaryError::Removed => {

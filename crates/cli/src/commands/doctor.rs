@@ -1,7 +1,8 @@
 //! `reweave doctor`: what this machine has and lacks.
 //!
-//! Compilers are not only looked for: each that can be used compiles a small program, which is recorded and predicted on. What
-//! is then called `ok` has worked once, on this machine, under these rights.
+//! Compilers are not only looked for: each that is found compiles a small program, in C, C++ or
+//! Rust, which is recorded and predicted on. A compiler that is then called `ok` has worked once,
+//! on this machine, under these rights.
 
 mod compilers;
 mod system;
@@ -30,7 +31,7 @@ enum State {
 /// One row of the answer.
 #[derive(Debug, Serialize)]
 struct Check {
-    name: &'static str,
+    name: String,
     state: State,
     /// What was found.
     found: String,
@@ -40,16 +41,20 @@ struct Check {
 }
 
 impl Check {
-    fn ok(name: &'static str, found: impl Into<String>) -> Check {
-        Check { name, state: State::Ok, found: found.into(), advice: None }
+    fn ok(name: impl Into<String>, found: impl Into<String>) -> Check {
+        Check { name: name.into(), state: State::Ok, found: found.into(), advice: None }
     }
 
-    fn limited(name: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Check {
-        Check { name, state: State::Limited, found: found.into(), advice: Some(advice.into()) }
+    fn limited(name: impl Into<String>, found: impl Into<String>, advice: impl Into<String>) -> Check {
+        Check { name: name.into(), state: State::Limited, found: found.into(), advice: Some(advice.into()) }
     }
 
-    fn missing(name: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Check {
-        Check { name, state: State::Missing, found: found.into(), advice: Some(advice.into()) }
+    fn missing(name: impl Into<String>, found: impl Into<String>, advice: impl Into<String>) -> Check {
+        Check { name: name.into(), state: State::Missing, found: found.into(), advice: Some(advice.into()) }
+    }
+
+    fn is_ok(&self) -> bool {
+        self.state == State::Ok
     }
 }
 
@@ -64,9 +69,8 @@ struct Answer<'a> {
 
 /// Looks at everything, and says whether programs can be recorded.
 pub(crate) fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<Exit> {
-    let mut checks = compilers::checks();
+    let (mut checks, records) = compilers::checks();
     checks.extend(system::checks());
-    let records = checks.iter().any(|check| compilers::records(check.name) && check.state == State::Ok);
     let tool = format!("reweave {}", env!("CARGO_PKG_VERSION"));
     if let Some(path) = &args.json {
         let answer = Answer { schema: 1, tool: tool.clone(), records, checks: &checks };

@@ -29,14 +29,16 @@ pub(crate) fn man(args: &ManArgs, console: &Console) -> anyhow::Result<Exit> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     let mut command = Cli::command();
     command.build();
-    let mut pages = 1;
-    write_page(&command, folder)?;
-    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
-        write_page(sub, folder)?;
-        pages += 1;
-    }
+    let pages = write_pages(&command, folder)?;
     console.note(format_args!("{}: {}", folder.display(), count(pages, "page")));
     Ok(Exit::Yes)
+}
+
+/// Writes the page of a command and those of the commands below it; how many there are.
+fn write_pages(command: &clap::Command, folder: &Path) -> anyhow::Result<u64> {
+    write_page(command, folder)?;
+    let shown = command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help");
+    shown.map(|sub| write_pages(sub, folder)).try_fold(1, |pages, more| Ok(pages + more?))
 }
 
 fn write_page(command: &clap::Command, folder: &Path) -> anyhow::Result<()> {

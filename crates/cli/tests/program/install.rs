@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -19,7 +21,20 @@ fn the_doctor_says_what_was_tried_and_whether_programs_can_be_recorded() {
         check.unwrap_or_else(|| panic!("no {name} in {answer}"))["state"].clone()
     };
     // The tests themselves need a compiler that can be recorded with.
-    assert_eq!(state("record, any compiler"), "ok", "{answer}");
+    assert_eq!(state("record, gcc"), "ok", "{answer}");
+    let found =
+        |name: &str| Command::new(name).arg("--version").output().is_ok_and(|ran| ran.status.success());
+    // Each compiler that is found has a row, and what is called ok was tried.
+    for (llvm, clang) in [("22", "clang-22"), ("19", "clang-19")] {
+        assert_eq!(state(&format!("record, plugin {llvm}")) == "ok", found(clang), "{answer}");
+    }
+    let has_clang = checks.iter().any(|check| check["name"] == "record, clang");
+    assert_eq!(has_clang, found("clang"), "{answer}");
+    for check in checks.iter().filter(|check| check["state"] == "ok") {
+        let is_compiler = check["name"].as_str().is_some_and(|name| name.starts_with("record, "));
+        let was_tried = check["found"].as_str().is_some_and(|found| found.contains("a race found"));
+        assert!(!is_compiler || was_tried, "{check}");
+    }
     assert_eq!((answer["records"].clone(), ran.code), (Value::Bool(true), Some(0)));
     for check in checks {
         // Who lacks something reads what to do about it.
@@ -35,6 +50,23 @@ fn a_doctor_without_a_compiler_says_so_and_exits_with_1() {
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     assert!(ran.text().contains("no gcc, clang, cc on the PATH"), "{}", ran.text());
     assert!(ran.text().contains("cannot be recorded here"), "{}", ran.text());
+}
+
+/// A rustc that is there and does not work, as one of rustup without a toolchain.
+#[test]
+fn a_doctor_does_not_take_a_rustc_that_fails_for_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let rustc = folder.path().join("rustc");
+    fs::write(&rustc, "#!/bin/sh\necho 'error: no default toolchain' >&2\nexit 1\n").expect("a file");
+    fs::set_permissions(&rustc, fs::Permissions::from_mode(0o755)).expect("a program");
+    let mut doctor = reweave();
+    doctor.args(["doctor", "--json", "-"]).env("PATH", "/nonexistent").env("RUSTC", &rustc);
+    let ran = Ran::new(doctor.output().expect("the program starts"));
+    let answer: Value = serde_json::from_slice(&ran.out).expect("JSON");
+    let row = answer["checks"].as_array().expect("a list").iter().find(|row| row["name"] == "record, Rust");
+    let row = row.expect("a row for Rust");
+    assert_eq!(row["state"], "missing", "{row}");
+    assert!(row["found"].as_str().is_some_and(|found| found.contains("no default toolchain")), "{row}");
 }
 
 #[test]
@@ -59,7 +91,9 @@ fn the_manual_has_a_page_for_each_command() {
         .expect("the folder is made")
         .map(|entry| entry.expect("a page").file_name().to_string_lossy().into_owned())
         .collect();
-    for name in ["reweave.1", "reweave-predict.1", "reweave-c++.1", "reweave-doctor.1"] {
+    for name in
+        ["reweave.1", "reweave-predict.1", "reweave-c++.1", "reweave-doctor.1", "reweave-spec-check.1"]
+    {
         assert!(names.contains(name), "{names:?}");
     }
     assert!(!names.contains("reweave-cargo-test.1"), "what is hidden has no page");

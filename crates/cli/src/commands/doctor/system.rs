@@ -102,6 +102,10 @@ fn encoder() -> Check {
 fn debugger(name: &'static str) -> Check {
     match in_path(OsStr::new(name)) {
         Some(path) => Check::ok(name, path.display().to_string()),
+        // Debian has it under a number, too.
+        None if name == "lldb" && in_path(OsStr::new("lldb-19")).is_some() => {
+            Check::ok(name, "lldb-19: REWEAVE_LLDB=lldb-19 uses it")
+        }
         None => {
             let advice = format!("only to debug a replay: apt-get install {name} (Debian)");
             Check::limited(name, "not on the PATH", advice)

@@ -208,25 +208,65 @@ fn debugged(program: &Program, name: &str, flags: &[&str], debugger: (&str, &str
 
 const GDB: (&str, &str) = ("REWEAVE_GDB", "gdb -batch -nx");
 
+/// The debuggers that are there, each with its flag and what makes it go through its commands by
+/// itself.
+fn debuggers() -> Vec<(&'static str, (&'static str, &'static str))> {
+    let mut all = Vec::new();
+    if has(&["gdb", "-batch", "-nx", "-ex", "python print('gdb' + ' can')"], "gdb can") {
+        all.push(("--gdb", GDB));
+    }
+    let lldb = [("lldb-19", "lldb-19 -b --no-lldbinit"), ("lldb", "lldb -b --no-lldbinit")];
+    let found = lldb.into_iter().find(|(name, _)| {
+        has(&[name, "-b", "--no-lldbinit", "-o", "script print(lldb.SBDebugger)"], "lldb.SBDebugger'")
+    });
+    all.extend(found.map(|(_, command)| ("--lldb", ("REWEAVE_LLDB", command))));
+    all
+}
+
+/// The same program, compiled with the plugin.
+fn recorded_with_plugin() -> Option<(Program, String)> {
+    if !has(&["clang-22", "--version"], "version 22") {
+        return None;
+    }
+    let (folder, source) = (tempfile::tempdir().expect("a folder"), "program.c");
+    std::fs::write(folder.path().join(source), COUNTER).expect("it is written");
+    let (path, trace) = (folder.path().join("program"), folder.path().join("trace.rw"));
+    let mut build = reweave();
+    build.env("REWEAVE_FRONT", "plugin").current_dir(folder.path()).args(["cc", "-O1", source, "-o"]);
+    let built = ran(build.arg(&path));
+    assert_eq!(built.code, Some(0), "{}", built.err);
+    let program = Program { folder, path, trace };
+    assert_eq!(program.record(&[]).code, Some(0));
+    let name = fingerprint(&program.predict("race")[0]).to_owned();
+    Some((program, name))
+}
+
 /// Under the debugger, the program stops with both threads before their accesses, in the thread
-/// whose access is first.
+/// whose access is first, and in the function that makes it.
 #[test]
-fn a_debugger_stops_where_the_race_is() {
-    if !has(&["gdb", "-batch", "-nx", "-ex", "python print('gdb' + ' can')"], "gdb can") {
-        return;
+fn debuggers_stop_where_the_race_is() {
+    let programs = [Some(recorded()), recorded_with_plugin()];
+    for ((flag, debugger), (program, name)) in
+        debuggers().iter().flat_map(|debugger| programs.iter().flatten().map(move |one| (debugger, one)))
+    {
+        for (order, first) in [("ab", 0), ("ba", 1)] {
+            let shown = debugged(program, name, &[flag, "--order", order], *debugger);
+            let lines: Vec<&str> = shown.lines().collect();
+            let stand = lines.windows(2).filter(|pair| pair[0].contains(") stands before the "));
+            let stand: Vec<_> = stand.collect();
+            let [one, other] = stand[..] else { panic!("{flag}: {shown}") };
+            assert!(one[0] != other[0], "{flag}: {shown}");
+            for event in [one, other] {
+                let site = event[1].trim();
+                assert!(site.starts_with("at add ") && site.contains("program.c:"), "{flag}: {shown}");
+            }
+            let (thread, _) = stand[first][0].split_once(" stands").expect("a thread");
+            assert!(shown.contains(&format!("now in {}:\n", thread.trim())), "{flag} {order}: {shown}");
+            let (_, frame) = shown.split_once("now in").expect("a frame");
+            let in_add = frame.contains(" add (") || frame.contains("`add(");
+            assert!(in_add && frame.contains("program.c:"), "{flag} {order}: {shown}");
+        }
     }
-    let (program, name) = recorded();
-    for (order, first) in [("ab", 0), ("ba", 1)] {
-        let shown = debugged(&program, &name, &["--gdb", "--order", order], GDB);
-        let stand: Vec<&str> = shown.lines().filter(|line| line.contains(") stands before the ")).collect();
-        let [one, other] = stand[..] else { panic!("{shown}") };
-        assert!(one != other, "{shown}");
-        let (thread, _) = stand[first].split_once(" stands").expect("a thread");
-        assert!(shown.contains(&format!("now in {}:\n", thread.trim())), "{order}: {shown}");
-        let (_, frame) = shown.split_once("now in").expect("a frame");
-        assert!(frame.contains(" add ("), "{order}: {shown}");
-    }
-    assert!(Path::new(&program.trace).exists());
 }
 
 #[test]
@@ -238,11 +278,7 @@ fn debuggers_say_who_holds_what() {
     assert_eq!(program.record(&[]).code, Some(0));
     let findings = program.predict("deadlock");
     let name = findings[0]["fingerprint"].as_str().unwrap();
-    let gdb = has(&["gdb", "-batch", "-nx", "-ex", "python print('gdb' + ' can')"], "gdb can");
-    let lldb =
-        has(&["lldb", "-b", "--no-lldbinit", "-o", "script print(lldb.SBDebugger)"], "lldb.SBDebugger'");
-    let all = [("--gdb", GDB, gdb), ("--lldb", ("REWEAVE_LLDB", "lldb -b --no-lldbinit"), lldb)];
-    for (flag, debugger, _) in all.into_iter().filter(|(_, _, there)| *there) {
+    for (flag, debugger) in debuggers() {
         let shown = debugged(&program, name, &[flag], debugger);
         let locks = |(_, line): &(usize, &str)| line.trim().starts_with("pthread_mutex_lock(&");
         let lines: Vec<usize> =

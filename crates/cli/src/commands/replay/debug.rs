@@ -78,6 +78,8 @@ impl Debugger {
             Debugger::Lldb => {
                 for line in [
                     load("command script import"),
+                    // The signal by which the runtime ends a program whose time is up.
+                    "process handle --pass true --stop false --notify false SIGRTMIN+28".into(),
                     "breakpoint set --name reweave_reached".into(),
                     "run".into(),
                     "reweave".into(),
@@ -95,7 +97,8 @@ impl Debugger {
 fn write(folder: &Folder, schedule: &Schedule, order: Order) -> io::Result<PathBuf> {
     let events = schedule.events.iter().enumerate().map(|(number, event)| {
         let (lead, what) = show::event(schedule, number, &event.note);
-        json!({ "lead": lead, "what": what })
+        let site = event.note.split_once(", ").map_or("", |(_, site)| site);
+        json!({ "lead": lead, "what": what, "site": site })
     });
     let last = schedule.events.len().saturating_sub(1);
     let chosen = match (schedule.shape, order) {

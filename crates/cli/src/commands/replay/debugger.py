@@ -66,7 +66,8 @@ def show(about, debugger):
         if number in notes.events:
             index, code = notes.events[number]
             print(f"  {name(index)} {event['lead']} {event['what']}")
-            print(f"      at {debugger.site(code)}")
+            # What the compiler plugin numbers is no code that a debugger knows the line of.
+            print(f"      at {debugger.line(code) or event['site'] or debugger.symbol(code)}")
     for index, at, code in notes.holds:
         print(f"  {name(index)} holds {debugger.memory(at)} since {debugger.site(code)}")
     for index, (doing, key, code) in sorted(notes.threads.items()):
@@ -86,8 +87,13 @@ class Gdb:
         return next((thread.num for thread in gdb.selected_inferior().threads() if thread.ptid[1] == task), None)
 
     def site(self, code):
+        return self.line(code) or self.symbol(code)
+
+    def line(self, code):
         # A hook returns behind its call.
         line, block = gdb.find_pc_line(code - 1), None
+        if not line.symtab:
+            return None
         try:
             block = gdb.block_for_pc(code - 1)
         except RuntimeError:
@@ -95,7 +101,7 @@ class Gdb:
         while block and not block.function:
             block = block.superblock
         function = block.function.print_name if block else self.symbol(code)
-        return f"{function} {line.symtab.filename}:{line.line}" if line.symtab else function
+        return f"{function} {line.symtab.filename}:{line.line}"
 
     def symbol(self, at):
         text = gdb.execute(f"info symbol {at:#x}", to_string=True)
@@ -109,11 +115,14 @@ class Gdb:
         if thread is None:
             return False
         thread.switch()
-        frame = gdb.newest_frame()
+        frame = known = gdb.newest_frame()
         while frame and frame.pc() != code:
             frame = frame.older()
-        if frame:
-            frame.select()
+        # The runtime has no lines: the first frame that has one is what called it.
+        while not frame and known and not known.find_sal().symtab:
+            known = known.older()
+        if frame or known:
+            (frame or known).select()
         return True
 
     def show_frame(self):
@@ -132,11 +141,21 @@ class Lldb:
         return thread.GetIndexID() if thread.IsValid() else None
 
     def site(self, code):
+        return self.line(code) or self.symbol(code)
+
+    def line(self, code):
         address = self.target.ResolveLoadAddress(code - 1)
         context = self.target.ResolveSymbolContextForAddress(address, lldb.eSymbolContextEverything)
-        function = context.GetBlock().GetInlinedName() or context.GetFunction().GetName() or self.memory(code)
         line = context.GetLineEntry()
-        return f"{function} {line.GetFileSpec().fullpath}:{line.GetLine()}" if line.IsValid() else function
+        if not line.IsValid():
+            return None
+        function = context.GetBlock().GetInlinedName() or context.GetFunction().GetName() or self.symbol(code)
+        return f"{function} {line.GetFileSpec().fullpath}:{line.GetLine()}"
+
+    def symbol(self, code):
+        address = self.target.ResolveLoadAddress(code - 1)
+        context = self.target.ResolveSymbolContextForAddress(address, lldb.eSymbolContextEverything)
+        return context.GetFunction().GetName() or context.GetSymbol().GetName() or self.memory(code)
 
     def memory(self, at):
         for module in self.target.modules:
@@ -152,10 +171,11 @@ class Lldb:
         if not thread.IsValid():
             return False
         self.process.SetSelectedThread(thread)
-        for number, frame in enumerate(thread.frames):
-            if frame.GetPC() == code:
-                thread.SetSelectedFrame(number)
-                break
+        exact = [number for number, frame in enumerate(thread.frames) if frame.GetPC() == code]
+        known = [number for number, frame in enumerate(thread.frames) if frame.GetLineEntry().IsValid()]
+        # The runtime has no lines: the first frame that has one is what called it.
+        for number in (exact + known)[:1]:
+            thread.SetSelectedFrame(number)
         return True
 
     def show_frame(self):

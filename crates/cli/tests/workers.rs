@@ -155,12 +155,24 @@ fn ray_gives_what_one_process_gives() {
     let expected = whole(&traces, folder.path());
     let (worker, killed) = dying_worker(folder.path());
     let out = folder.path().join("out.json");
-    let mut script = Command::new(python);
-    script.arg(root().join("examples/workers/predict_folder_ray.py")).arg(&traces).arg(&out);
-    let ran = script.env("REWEAVE", worker).env("REWEAVE_OPTIONS", OPTIONS).output().expect("it starts");
+    let run = |folder: &Path, options: &str, shards: &str| {
+        let mut script = Command::new(&python);
+        script.arg(root().join("examples/workers/predict_folder_ray.py")).arg(folder).arg(&out).arg(shards);
+        script.env("REWEAVE", &worker).env("REWEAVE_OPTIONS", options).output().expect("it starts")
+    };
+    let ran = run(&traces, OPTIONS, "2");
     assert!(killed.exists(), "no worker was killed: {ran:?}");
     assert_eq!(ran.status.code(), Some(1), "{ran:?}");
     assert_eq!(document(&out), expected);
+    // With a format, files of any name are traces; a folder without traces is a mistake.
+    let named = folder.path().join("named");
+    fs::create_dir(&named).expect("a folder");
+    assert_eq!(run(&named, OPTIONS, "1").status.code(), Some(2));
+    fs::copy(root().join("examples/bank.std"), named.join("bank.txt")).expect("it is copied");
+    assert_eq!(run(&named, OPTIONS, "1").status.code(), Some(2));
+    let ran = run(&named, &format!("{OPTIONS} --format std"), "1");
+    assert_eq!(ran.status.code(), Some(1), "{ran:?}");
+    assert_eq!(document(&out)["traces"].as_array().map(Vec::len), Some(1), "{ran:?}");
 }
 
 #[test]

@@ -17,10 +17,11 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The pages whose commands are run.
+/// The pages whose commands are run: all.
 fn pages() -> Vec<PathBuf> {
-    let guide = fs::read_dir(root().join("docs/guide")).expect("the guide is there");
-    let mut pages: Vec<_> = guide.map(|entry| entry.expect("a page").path()).collect();
+    let folders = ["docs", "docs/guide", "docs/internals"].map(|folder| root().join(folder));
+    let files = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("the pages are there"));
+    let mut pages: Vec<_> = files.map(|entry| entry.expect("a page").path()).collect();
     pages.retain(|path| path.extension().is_some_and(|end| end == "md"));
     pages.push(root().join("README.md"));
     pages.sort();
@@ -60,15 +61,28 @@ fn commands_print_what_the_pages_say() {
     assert!(bless || wrong.is_empty(), "{}\nbless with REWEAVE_BLESS=1", wrong.join("\n"));
 }
 
+/// A line that looks like a command that is run, and is none.
+#[test]
+fn commands_stand_in_blocks_that_are_run() {
+    let mut wrong = Vec::new();
+    for path in pages() {
+        let text = fs::read_to_string(&path).expect("pages are text");
+        let mut fence = None;
+        for (number, line) in text.lines().enumerate() {
+            if let Some(kind) = line.strip_prefix("```") {
+                fence = if fence.is_some() { None } else { Some(kind) };
+            } else if line.starts_with("$ ") && fence != Some("console") {
+                wrong.push(format!("{}:{}: {line}", path.display(), number + 1));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "not in a block ```console: {}", wrong.join("\n"));
+}
+
 #[test]
 fn links_lead_to_files_and_headings() {
     let mut wrong = Vec::new();
     let mut files = pages();
-    let docs = fs::read_dir(root().join("docs")).expect("docs are there");
-    files.extend(
-        docs.map(|entry| entry.expect("a file").path())
-            .filter(|path| path.extension().is_some_and(|end| end == "md")),
-    );
     files.push(root().join("CONTRIBUTING.md"));
     for path in files {
         let text = fs::read_to_string(&path).expect("pages are text");

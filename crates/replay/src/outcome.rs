@@ -306,3 +306,70 @@ fn has_line(frame: &str) -> bool {
 fn number(word: &str) -> Option<u64> {
     word.parse().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::text;
+
+    /// What writes the notes that are read here.
+    const WRITER: &str = include_str!("../../runtime/src/record/note.rs");
+
+    fn schedule() -> Schedule {
+        let text = "reweave schedule 1\nprogram p 1\nfinding ff race x\nshows race\n\
+                    thread T1 by main at p+0x1#1\nthread T2 by main at p+0x2#1\n\
+                    event a T1 p+0x3#1 @1 # w(x), f a.c:1\nevent b T2 p+0x4#2 @1 # r(x), g a.c:2\n";
+        text::read(text).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn read(notes: &[String]) -> Report {
+        report(&schedule(), Order::Ab, notes, "")
+    }
+
+    /// The words that the writer has for the variants of a type.
+    fn words(of: &str) -> BTreeSet<&'static str> {
+        let lines = WRITER.lines().filter(|line| line.contains(of));
+        lines.filter_map(|line| line.split_once("=> b\"")?.1.split('"').next()).collect()
+    }
+
+    #[test]
+    fn every_reason_of_the_runtime_is_said_in_words_of_its_own() {
+        let reasons = words("Why::");
+        assert!(reasons.len() > 8, "{reasons:?}");
+        let said: BTreeSet<String> = reasons
+            .iter()
+            .map(|why| read(&[format!("given-up 0 {why} 1 0")]).given_up.remove(0).instead)
+            .collect();
+        assert_eq!(said.len(), reasons.len(), "{reasons:?} are {said:#?}");
+        assert_eq!(read(&["given-up 0 late 1 0".to_owned()]).outcome, Outcome::Diverged);
+    }
+
+    #[test]
+    fn every_state_of_a_thread_is_said_in_words_of_its_own() {
+        let states = words("::").into_iter().filter(|word| !words("Why::").contains(word));
+        let states: Vec<&str> = states.chain(["sleep"]).filter(|word| *word != "ready").collect();
+        assert!(states.len() > 8, "{states:?}");
+        let waits = |state: &str| read(&[format!("thread 3 2 {state} 64 0")]).threads.remove(0);
+        let said: BTreeSet<_> = states.iter().filter_map(|state| waits(state).waits).collect();
+        assert_eq!(said.len(), states.len(), "{states:?} are {said:#?}");
+        assert_eq!(waits("ready").waits, None);
+        assert_eq!((waits("lock").stack.thread.as_str(), waits("lock").stack.frames.len()), ("T1", 1));
+    }
+
+    #[test]
+    fn notes_that_make_no_sense_change_nothing() {
+        let nothing = read(&[]);
+        for note in
+            ["", "stands", "stands 9 1 1", "did x 1", "holds 1", "thread", "stopped-at x", "deadlocks"]
+        {
+            assert_eq!(read(&[note.to_owned()]), nothing, "{note}");
+        }
+        let notes = ["stands 1 5 77", "holds 5 3 4096 77", "confirmed"].map(str::to_owned);
+        let report = read(&notes);
+        assert_eq!(report.outcome, Outcome::Confirmed);
+        assert_eq!(report.events[1].as_ref().map(|stack| stack.thread.as_str()), Some("T2"));
+        assert_eq!((report.held[0].thread.as_str(), report.held[0].lock.as_str()), ("T2", "memory 0x1000"));
+    }
+}

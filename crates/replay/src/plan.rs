@@ -141,3 +141,59 @@ pub(crate) fn write(schedule: &Schedule, wish: Wish) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use reweave_capture::ModuleFile;
+
+    use super::*;
+    use crate::schedule::Thread;
+
+    /// The plans that the runtime has a test for, too: it reads each line of them.
+    const PLANS: &str = include_str!("../tests/data/plans.txt");
+
+    fn schedule(shape: Shape) -> Schedule {
+        let place = |module, offset| CodePlace { module: Some(module), offset };
+        let named =
+            |thread, place, occurrence, own| Named { thread, place, occurrence, own, note: String::new() };
+        let module = |name: &str| ModuleFile { name: name.to_owned(), build: "1".to_owned() };
+        let thread = |made| Thread { name: String::new(), made, note: String::new() };
+        Schedule {
+            modules: vec![module("program"), module("libc.so.6")],
+            fingerprint: String::new(),
+            kind: String::new(),
+            title: String::new(),
+            shape,
+            threads: vec![
+                thread(None),
+                thread(Some((0, place(0, 48), 2))),
+                thread(Some((1, CodePlace { module: None, offset: 0 }, 1))),
+            ],
+            events: vec![named(1, place(0, 16), 4, 17), named(2, place(1, 64), 1, 0)],
+            same: vec![(0, 1)],
+            order: vec![(1, 0)],
+            alike: vec![vec![place(0, 16), place(0, 24), place(0, 32)]],
+            segments: vec![named(0, place(0, 80), 1, 3)],
+        }
+    }
+
+    #[test]
+    fn plans_are_those_that_the_runtime_reads() {
+        let mut seen = 0;
+        for plan in PLANS.split("# ").skip(1) {
+            let (name, expected) = plan.split_once('\n').expect("a name");
+            let words: Vec<&str> = name.split(' ').collect();
+            let shapes = [Shape::Race, Shape::Deadlock, Shape::Sequence, Shape::Sleep, Shape::Late];
+            let shape = shapes.into_iter().find(|shape| shape.name() == words[0]).expect("a shape");
+            let wish = Wish {
+                order: if words[1] == "ab" { Order::Ab } else { Order::Ba },
+                strict: words.contains(&"strict"),
+                stops: words.contains(&"stop"),
+                patience: words.contains(&"patience").then_some(500),
+            };
+            assert_eq!(write(&schedule(shape), wish), expected, "{name}");
+            seen += 1;
+        }
+        assert_eq!(seen, 6);
+    }
+}

@@ -4,7 +4,7 @@
 //! an event that the finding is about, `x a b` two of those that must touch the same memory, `y a b` two that must come in
 //! this order, `a module offset module offset` two places that count as one. What follows is done in order: `r` a thread
 //! runs until it has done a step, `s` until it stands before one, `b` until it waits for the lock of one, each
-//! `thread module offset occurrence number`; `k` is the moment to look. `p` is how many points a thread may pass on its way to a
+//! `thread module offset occurrence number`, `w` until it waits to be notified at one; `k` is the moment to look. `p` is how many points a thread may pass on its way to a
 //! step. `strict` and `stop` stand alone. The file was checked by whoever wrote it: what is not understood is left out.
 
 use crate::map::{Array, Map};
@@ -330,5 +330,71 @@ pub(crate) fn contents(name: &[u8]) -> Option<Array<u8>> {
             return Some(text.cut(length));
         }
         size *= 4;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // What `reweave replay` writes, as its own test has it.
+    const PLANS: &str = include_str!("../../../replay/tests/data/plans.txt");
+
+    /// A plan, from what was understood of it.
+    fn text(plan: &Plan) -> String {
+        let mut text = String::new();
+        let place = |site: u32| {
+            let Site { module, offset, .. } = plan.sites.as_ref()[site as usize];
+            format!("{module} {offset}")
+        };
+        for &Module { name: (start, end), .. } in &plan.modules.as_ref()[..plan.counts.modules] {
+            text += &format!("m {}\n", String::from_utf8_lossy(&plan.text.as_ref()[start..end]));
+        }
+        let flags = [(plan.strict, "strict\n"), (plan.stops, "stop\n")];
+        flags.iter().filter(|(is_set, _)| *is_set).for_each(|(_, line)| text += line);
+        if plan.patience != PATIENCE {
+            text += &format!("p {}\n", plan.patience);
+        }
+        for (number, site) in (0u32..).zip(&plan.sites.as_ref()[..plan.counts.sites]) {
+            if let Some(first) = site.stands_for.checked_sub(1) {
+                text += &format!("a {} {}\n", place(first), place(number));
+            }
+        }
+        for thread in &plan.threads.as_ref()[1..plan.counts.threads] {
+            text += &format!("t {} {} {}\n", thread.parent, place(thread.site), thread.nth);
+        }
+        for claim in &plan.claims.as_ref()[..plan.counts.claims] {
+            text += &format!("c {} {} {}\n", claim.thread, place(claim.site), claim.occurrence);
+        }
+        let pairs = [("x", &plan.same, plan.counts.same), ("y", &plan.ordered, plan.counts.ordered)];
+        for (word, pairs, count) in pairs {
+            pairs.as_ref()[..count].iter().for_each(|(a, b)| text += &format!("{word} {a} {b}\n"));
+        }
+        for item in &plan.items.as_ref()[..plan.counts.items] {
+            let word = match item.what {
+                Do::Run => "r",
+                Do::Stand => "s",
+                Do::Block => "b",
+                Do::Sleep => "w",
+                Do::Look => {
+                    text += "k\n";
+                    continue;
+                }
+            };
+            let Item { thread, site, occurrence, own, .. } = *item;
+            text += &format!("{word} {thread} {} {occurrence} {own}\n", place(site));
+        }
+        text
+    }
+
+    #[test]
+    fn plans_are_understood_to_the_last_line() {
+        assert_eq!(PLANS.split("# ").count(), 7);
+        for plan in PLANS.split("# ").skip(1) {
+            let (_, plan) = plan.split_once('\n').expect("a name");
+            let mut bytes = Array::zeroed(plan.len());
+            bytes.as_mut().copy_from_slice(plan.as_bytes());
+            assert_eq!(text(&Plan::of(bytes)), plan);
+        }
     }
 }

@@ -112,9 +112,9 @@ def test_questions_are_answered_with_a_witness_or_a_reason(bank: reweave.Trace) 
     no = bank.query(sequence=[5, 0])
     assert not no and no.witness is None and no.refutation
     unknown = bank.query(coenabled=[5, 10], work=0)
-    if unknown.verdict == "unknown":
-        with pytest.raises(ValueError, match="not known"):
-            bool(unknown)
+    assert unknown.verdict == "unknown"
+    with pytest.raises(ValueError, match="not known"):
+        bool(unknown)
 
 
 def test_wrong_witnesses_are_rejected_with_the_step(bank: reweave.Trace) -> None:

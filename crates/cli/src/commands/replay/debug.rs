@@ -79,7 +79,7 @@ impl Debugger {
                 for line in [
                     load("command script import"),
                     // The signal by which the runtime ends a program whose time is up.
-                    "process handle --pass true --stop false --notify false SIGRTMIN+28".into(),
+                    "process handle --pass true --stop false --notify false SIGRTMAX-2".into(),
                     "breakpoint set --name reweave_reached".into(),
                     "run".into(),
                     "reweave".into(),

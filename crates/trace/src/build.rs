@@ -84,8 +84,8 @@ pub struct Builder {
     names: Names,
     calling: Calling,
     capabilities: Capabilities,
-    /// The table of dependences, by positions in the whole trace.
-    dependences: Vec<(Dependent, Vec<EventId>)>,
+    /// The table of dependences, by positions in the whole trace. A table with no entry is one, too: nothing needs anything.
+    dependences: Option<Vec<(Dependent, Vec<EventId>)>>,
     requests: Requests,
     ending: Option<Ending>,
 }
@@ -223,7 +223,12 @@ impl Builder {
 
     /// Adds an entry to the table of dependences; its events are positions in the whole trace.
     pub fn depends(&mut self, who: Dependent, reads: Vec<EventId>) {
-        self.dependences.push((who, reads));
+        self.dependences.get_or_insert_default().push((who, reads));
+    }
+
+    /// There is a table of dependences, whether or not anything has an entry in it.
+    pub fn has_table_of_dependences(&mut self) {
+        self.dependences.get_or_insert_default();
     }
 
     /// The event to be appended next is a request of `thread` for a lock. Only those that nobody granted matter.
@@ -255,7 +260,7 @@ impl Builder {
         sites.clear();
         self.values.forget();
         self.calling.clear();
-        self.dependences.clear();
+        self.dependences = None;
         self.requests.clear();
         self.ending = None;
     }
@@ -385,13 +390,16 @@ impl Builder {
         }
         let targets = columns.kinds.iter().zip(&columns.targets);
         self.columns.targets.extend(targets.map(|(&kind, &target)| tables[kind as usize][target as usize]));
-        self.dependences.extend(block.dependences.iter().map(|(who, reads)| {
-            let who = match *who {
-                Dependent::End(thread) => Dependent::End(ThreadId(threads[thread.index()])),
-                who => who,
-            };
-            (who, reads.clone())
-        }));
+        if let Some(entries) = &block.dependences {
+            let entries = entries.iter().map(|(who, reads)| {
+                let who = match *who {
+                    Dependent::End(thread) => Dependent::End(ThreadId(threads[thread.index()])),
+                    who => who,
+                };
+                (who, reads.clone())
+            });
+            self.dependences.get_or_insert_default().extend(entries);
+        }
         Ok(())
     }
 
@@ -444,8 +452,8 @@ impl Builder {
         };
         trace.ending = requests.or_deadlock(trace.ending.take(), &trace.columns, &trace.names);
         // What a repair dropped may be in the table, and what was right of the whole run need not be of the rest.
-        if !dependences.is_empty() && !repaired {
-            trace.dependences = Some(Arc::new(table(dependences, &trace)?));
+        if let Some(entries) = dependences.filter(|_| !repaired) {
+            trace.dependences = Some(Arc::new(table(entries, &trace)?));
         }
         Ok(trace)
     }

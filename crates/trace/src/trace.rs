@@ -151,6 +151,11 @@ impl Trace {
         self.capabilities
     }
 
+    /// What it carries: as [`Trace::capabilities`], but dependences only where their table is there.
+    pub fn carried(&self) -> Capabilities {
+        Capabilities { dependences: self.dependences.is_some(), ..self.capabilities }
+    }
+
     /// The same with a table of dependences, if it fits the events.
     pub fn with_dependences(mut self, table: Dependences) -> Result<Trace, Error> {
         table.check(&self)?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use reweave_format::Loaded;
-use reweave_trace::{Capabilities, Model};
+use reweave_trace::Model;
 
 use crate::args::ModelChoice;
 use crate::console::Console;
@@ -18,7 +18,7 @@ pub(super) fn choose(
 ) -> anyhow::Result<Model> {
     let path = path.display();
     let stated = loaded.trace.capabilities();
-    let usable = Capabilities { dependences: loaded.trace.dependences().is_some(), ..stated };
+    let usable = loaded.trace.carried();
     let best = Model::auto(usable);
     let ModelChoice::This(model) = choice else {
         if stated.dependences && !usable.dependences {

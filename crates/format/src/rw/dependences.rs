@@ -68,6 +68,7 @@ pub(super) fn read(
     threads: Option<&[u32]>,
     builder: &mut Builder,
 ) -> Result<(), Damaged> {
+    builder.has_table_of_dependences();
     let mut entries = DependenceReader::new(&part.head, payload);
     let mut reads = Vec::new();
     while let Some((entry, key)) = entries.next(|read| reads.push(EventId(read)))? {

@@ -132,6 +132,17 @@ fn tables_of_dependences_survive() {
 }
 
 #[test]
+fn a_table_with_no_entry_is_a_table_and_no_line_is_none() {
+    let text = "#! capabilities: dependences\nT|r(x)|1\nT|w(z)|4\n";
+    let told = |text: &str| from_std(text).dependences().is_some();
+    let (empty, other) = (format!("{text}#! needs 0:\n"), format!("{text}#! feeds 1:\n#! end T:\n"));
+    assert!(told(&empty) && told(&other) && !told(text));
+    check(&empty, &empty);
+    check(&other, &empty);
+    check(text, text);
+}
+
+#[test]
 fn what_is_wrong_is_told_with_its_line() {
     for (line, message) in [
         ("#! needs 3", "expected `#! needs …: reads`, as in `#! needs 8: 5 3`"),

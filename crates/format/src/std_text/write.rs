@@ -132,7 +132,12 @@ impl<W: Write> TraceWriter for Writer<W> {
 
     fn dependences(&mut self, names: &Names, table: &Dependences) -> Result<(), Error> {
         self.header()?;
-        for (who, reads) in table.entries() {
+        let entries = table.entries();
+        if entries.is_empty() {
+            // Without a line a text has no table: it might have been cut off before it.
+            return self.out.write_all(b"#! needs 0:\n").map_err(Error::io);
+        }
+        for (who, reads) in entries {
             match who {
                 Dependent::Needs(event) => self.entry(format_args!("needs {}", event.0), reads)?,
                 Dependent::Feeds(event) => self.entry(format_args!("feeds {}", event.0), reads)?,

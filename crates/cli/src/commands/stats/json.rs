@@ -159,7 +159,7 @@ impl Document {
             values: stats.with_value,
             capabilities: trace.capabilities().names().collect(),
             models: Model::ALL.into_iter().filter(|&model| is_sound(trace, model)).map(Model::name).collect(),
-            auto: Model::auto(trace.capabilities()).name(),
+            auto: Model::auto(trace.carried()).name(),
             repairs: repairs(path, loaded),
             modules: modules
                 .into_iter()

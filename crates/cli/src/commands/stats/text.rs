@@ -48,7 +48,7 @@ pub(super) fn print(
     let capabilities = loaded.trace.capabilities();
     writeln!(out, "capabilities: {}", stated(capabilities))?;
     let sound: Vec<&str> = sound.collect();
-    writeln!(out, "sound models: {}; auto takes {}", sound.join(", "), Model::auto(capabilities))?;
+    writeln!(out, "sound models: {}; auto takes {}", sound.join(", "), Model::auto(loaded.trace.carried()))?;
     for module in modules {
         writeln!(out, "module: {}, build {}", module.name, module.build)?;
     }
@@ -69,7 +69,7 @@ pub(super) fn print_rows(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
 
 /// Whether findings in `model` are real on this trace.
 pub(super) fn is_sound(trace: &Trace, model: Model) -> bool {
-    model != Model::Sync && trace.capabilities().include(model.needs())
+    model != Model::Sync && trace.carried().include(model.needs())
 }
 
 fn rows(trace: &Trace, stats: &Stats) -> Vec<Row> {

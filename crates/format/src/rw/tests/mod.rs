@@ -4,7 +4,8 @@ mod damage;
 mod sample;
 
 use reweave_trace::{
-    Builder, Capabilities, Event, EventId, EventValues, Kind, Op, Space, ThreadId, Trace, ValueId,
+    Builder, Capabilities, DependenceBuilder, Event, EventId, EventValues, Kind, Op, Space, ThreadId, Trace,
+    ValueId,
 };
 use reweave_wire::{Codec, Encoder, FileHeader, HEADER_BYTES, MAX_EVENTS, VERSION};
 
@@ -122,6 +123,18 @@ fn tables_of_dependences_survive() {
         let cut = finish(read(&bytes[..bytes.len() - 100], 1).unwrap());
         assert!(cut.dependences().is_none() && !cut.capabilities().dependences);
     }
+}
+
+#[test]
+fn a_table_with_no_entry_is_told_from_none() {
+    let trace = Sample::new(3).trace(40, true);
+    assert!(trace.dependences().is_none() && trace.capabilities().dependences);
+    let told = |trace: &Trace| {
+        let bytes = crate::save_bytes(trace, crate::Format::Rw).unwrap();
+        finish(read(&bytes, 1).unwrap()).dependences().map(|table| table.entries().len())
+    };
+    assert_eq!(told(&trace), None);
+    assert_eq!(told(&trace.with_dependences(DependenceBuilder::new().finish()).unwrap()), Some(0));
 }
 
 #[test]

@@ -68,6 +68,9 @@ pub(crate) struct GenerateArgs {
     /// How many source sites
     #[arg(long, value_name = "N", default_value = "500", value_parser = number::<1, MANY>)]
     sites: u32,
+    /// The share of the steps that are calls of methods of sets that all threads use, from 0 to 1
+    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share)]
+    calls: f64,
     /// What the choices are drawn from
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
@@ -103,6 +106,7 @@ impl GenerateArgs {
             mistakes: self.mistakes,
             burst: self.burst,
             sites: self.sites,
+            calls: self.calls,
             seed: self.seed,
         }
     }

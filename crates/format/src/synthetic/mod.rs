@@ -6,8 +6,10 @@
 //! What it looks like: each thread works on variables of its own and, in critical sections, on shared ones. Every
 //! shared variable has one lock that guards it. The program is wrong about some of them: now and then it takes no
 //! lock there, or the wrong one; and some locks now and then nest against their usual order. So there is something to
-//! find, in a few places.
+//! find, in a few places. Where calls are wanted, threads also add to, remove from and look into sets, which need no locks; what a
+//! call returns is what a set returns.
 
+mod calls;
 mod random;
 mod run;
 
@@ -49,6 +51,8 @@ pub struct Shape {
     pub burst: f64,
     /// How many sites there are, at least 1.
     pub sites: u32,
+    /// The share of the steps that are calls of methods of sets that all threads use, from 0 to 1.
+    pub calls: f64,
     /// What the choices are drawn from.
     pub seed: u64,
 }
@@ -71,6 +75,7 @@ impl Default for Shape {
             mistakes: 0.05,
             burst: 20.0,
             sites: 500,
+            calls: 0.0,
             seed: 0,
         }
     }
@@ -103,9 +108,10 @@ pub fn generate(shape: &Shape, writer: &mut dyn TraceWriter) -> Result<(), Error
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::ops::Range;
 
-    use reweave_trace::{Builder, Event, EventValues, Kind, Names, Space, Trace, Value};
+    use reweave_trace::{Builder, CallParts, Event, EventValues, Kind, Names, Space, Trace, Value};
 
     use super::*;
     use crate::one_by_one;
@@ -193,6 +199,7 @@ mod tests {
                 mistakes: f64::from(of(&[0, 1, 10])) / 10.0,
                 burst: f64::from(of(&[1, 2, 100])),
                 sites: of(&[0, 1, 2, 50]),
+                calls: f64::from(of(&[0, 0, 1, 10])) / 10.0,
                 seed,
             };
             let trace = trace(&shape);
@@ -219,6 +226,7 @@ mod tests {
                 write_share: odd,
                 mistakes: odd,
                 burst: odd,
+                calls: odd,
                 ..Shape::default()
             };
             trace(&shape);
@@ -243,6 +251,48 @@ mod tests {
             .filter(|&id| trace.thread(id) != trace.thread(reweave_trace::EventId(id.0 - 1)));
         let burst = trace.len() as f64 / switches.count() as f64;
         assert!((14.0..24.0).contains(&burst), "{burst}");
+    }
+
+    #[test]
+    fn calls_return_what_a_set_returns() {
+        let trace = trace(&Shape { calls: 0.1, ..Shape::default() });
+        let share = count(&trace, Kind::Call) as f64 / trace.len() as f64;
+        assert!((0.09..0.11).contains(&share), "{share}");
+        let (mut sets, mut changes) = (BTreeSet::new(), [0; 2]);
+        for id in trace.ids().filter(|&id| trace.kind(id) == Kind::Call) {
+            let text = trace.target_name(trace.op(id)).unwrap();
+            let parts = CallParts::of(text);
+            let value = (parts.object, parts.arguments().next().unwrap());
+            let result = match parts.method {
+                "add" => sets.insert(value),
+                "remove" => sets.remove(&value),
+                _ => sets.contains(&value),
+            };
+            assert_eq!(
+                (parts.of, parts.result),
+                (Some("set"), Some(if result { "true" } else { "false" })),
+                "{text}"
+            );
+            changes[usize::from(result)] += 1;
+        }
+        assert!(changes.iter().all(|&count| count > 1000), "{changes:?}");
+        assert!(sets.iter().map(|(object, _)| object).collect::<BTreeSet<_>>().len() > 10);
+    }
+
+    #[test]
+    fn a_shape_without_calls_gives_what_it_always_gave() {
+        let trace = trace(&Shape { events: 20_000, branches: true, values: true, ..Shape::default() });
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        for id in trace.ids() {
+            let event = trace.event(id);
+            let text = format!("{event:?}{:?}", trace.values(id));
+            hash =
+                text.bytes().fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+        }
+        assert_eq!(
+            hash, 17_189_913_222_150_512_518,
+            "the same options have to give the same trace in every version"
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use reweave_trace::{Event, LockId, Names, Op, SiteId, Space, ThreadId, Value, VarId};
 
 use super::Shape;
+use super::calls::Sets;
 use super::random::{Chance, Deal, Popularity, Rng};
 use crate::{Error, TraceWriter};
 
@@ -58,6 +59,8 @@ pub(super) struct Run<'a> {
     guards: bool,
     /// Of 2^32 variables or pairs of locks, how many the program is wrong about.
     mistakes: u64,
+    /// What is called, if anything is.
+    sets: Option<Sets>,
     /// How many events are still to come.
     left: u64,
     /// How many events it takes to wind down.
@@ -95,9 +98,12 @@ impl<'a> Run<'a> {
         let guards = shape.locks > 0 && shape.nesting > 0;
         let closing = if framed { 3 * u64::from(threads) - 1 } else { 0 };
         let sites = shape.sites.max(1);
+        let mut names = names(threads, shape.locks, shared, shape.variables, sites)?;
+        let sets = Sets::new(shape.calls, shape.skew, &mut names)?;
         Ok(Run {
             writer,
-            names: names(threads, shape.locks, shared, shape.variables, sites)?,
+            names,
+            sets,
             rng: Rng::new(shape.seed),
             chances: Chances {
                 switches: Chance::new(1.0 / shape.burst.max(1.0)),
@@ -153,6 +159,10 @@ impl<'a> Run<'a> {
         if std::mem::take(&mut state.branches) {
             return self.emit(thread, Op::Branch);
         }
+        if let Some(call) = self.sets.as_mut().and_then(|sets| sets.step(&mut self.rng)) {
+            return self.emit(thread, Op::Call(call));
+        }
+        let state = &self.threads[thread as usize];
         match state.held.last() {
             Some(&innermost) => self.step_inside(thread, innermost),
             None => self.step_outside(thread),

@@ -8,8 +8,9 @@
 //!
 //! The steps are the models without values that are stricter than the one asked for, and that one itself. `value`
 //! is no step on the way to `branch+value`: it is as slow. On the way to the `dep` models, `branch` is one where the trace tells of its
-//! branches, so that it shows what the table of dependences adds. A table may ask for more than it has to, so that a schedule
-//! of `branch` need not be one of `dep`: it counts only if the checker accepts it there, too.
+//! branches, and `branch+value` is one on the way to `dep+value`, so that it shows what the table of dependences adds. A table
+//! may ask for more than it has to, so that a schedule of `branch` need not be one of `dep`: it counts only if the checker accepts
+//! it there, too.
 
 use std::sync::atomic::Ordering;
 
@@ -40,6 +41,7 @@ fn steps(model: Model, capabilities: Capabilities) -> Vec<Model> {
     let mut steps: Vec<Model> = model.stricter().filter(|stricter| !stricter.by_value()).collect();
     if model.by_dependence() && capabilities.branches {
         steps.push(Model::Branch);
+        steps.extend((model == Model::DepValue).then_some(Model::BranchValue));
         steps.sort_unstable();
     }
     steps.push(model);

@@ -109,3 +109,52 @@ event 6 (T3 notify(c) at 7)
         ran.err
     );
 }
+
+#[test]
+fn a_table_with_no_entry_is_a_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let [text, binary, back] = ["none.std", "none.rw", "back.std"].map(at);
+    let events = "A|w(x)|1|1\nA|w(y)|2|1\nB|r(y)|3|1\nB|w(x)|4|1\n";
+    std::fs::write(&text, format!("#! capabilities: dependences values\n{events}#! needs 0:\n")).unwrap();
+    run(["convert", &text, &binary]).exits(0);
+    run(["convert", &binary, &back]).exits(0);
+    for trace in [&text, &binary, &back] {
+        // What B read decides nothing, so that its write can come first of all.
+        let ran = run(["predict", trace, "--kinds", "race"]).exits(1);
+        assert!(ran.text().contains("\n  model dep+value: ") && !ran.err.contains("table"), "{}", ran.err);
+        assert!(feasible(trace, "dep+value", "3,0"), "{trace}");
+        assert!(run(["stats", trace]).exits(0).text().contains("auto takes dep+value"), "{trace}");
+    }
+    let none = at("claimed.std");
+    std::fs::write(&none, format!("#! capabilities: dependences values\n{events}")).unwrap();
+    let ran = run(["predict", &none, "--kinds", "race"]).exits(1);
+    assert!(ran.err.contains("it comes without a table of dependences: the model is value"), "{}", ran.err);
+    assert!(!feasible(&none, "auto", "3,0"));
+    assert!(run(["stats", &none]).exits(0).text().contains("auto takes value"));
+}
+
+#[test]
+fn what_dependences_add_is_told_apart_from_what_values_add() {
+    // Each race needs more: on z none, on x branches, on p values besides; on k the table, since B takes branches after its read.
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("ladder.std");
+    let text = std::fs::read_to_string(crate::common::data(TRACE)).unwrap();
+    let text = text.replace("capabilities: branches values", "capabilities: branches values dependences");
+    let more = "A|w(k)|24|1\nA|acq(n)|25\nA|w(g)|26|3\nA|rel(n)|27\n\
+                B|acq(n)|28\nB|r(g)|29|3\nB|rel(n)|30\nB|br|31\nB|w(k)|32|2\n";
+    let events = text.lines().filter(|line| !line.starts_with('#')).count();
+    // Without `k` and what leads there, the branch before the read of `p` needs the read of `q`.
+    let needs = format!("#! needs {}: {}\n", events - 1, events - 4);
+    std::fs::write(&trace, format!("{text}{more}{needs}")).unwrap();
+    let trace = trace.to_string_lossy().into_owned();
+    let ran = run(["predict", &trace, "--kinds", "race"]).exits(1);
+    let line = ran
+        .text()
+        .lines()
+        .find(|line| line.contains("findings by model"))
+        .unwrap_or_default()
+        .trim()
+        .to_owned();
+    assert_eq!(line, "findings by model: 1 in rf, 2 in branch, 3 in branch+value, 4 in dep, 4 in dep+value");
+}

@@ -233,10 +233,9 @@ fn open_groups(count: &reweave_detect::ModelCount) -> Vec<OpenGroups> {
 
 /// What each model gave, where there was more than one: what does it buy that branches are marked and values known?
 fn by_model(prediction: &[reweave_detect::ModelCount], findings: &[Finding]) -> Vec<ModelCount> {
-    let one = |count: &reweave_detect::ModelCount| {
+    let one = |(place, count): (usize, &reweave_detect::ModelCount)| {
         let gives = |finding: &&Finding| {
-            let model = finding.witness().model();
-            model == count.model || count.model.stricter().any(|stricter| stricter == model)
+            prediction[..=place].iter().any(|count| count.model == finding.witness().model())
         };
         ModelCount {
             model: count.model.name().to_owned(),
@@ -246,5 +245,5 @@ fn by_model(prediction: &[reweave_detect::ModelCount], findings: &[Finding]) -> 
             stopped: count.stopped,
         }
     };
-    if prediction.len() < 2 { Vec::new() } else { prediction.iter().map(one).collect() }
+    if prediction.len() < 2 { Vec::new() } else { prediction.iter().enumerate().map(one).collect() }
 }

@@ -109,6 +109,24 @@ fn schedule(finding: &Finding, shown: Option<Shown<'_>>, color: bool) -> String 
         text += &format!("    {line}\n");
     }
     text.push('\n');
+    text += &news(finding);
+    text
+}
+
+/// So many reads that observe something new are told one by one.
+const MOST_NEW: usize = 5;
+
+/// What reads observe in the schedule that they did not in the recorded run, and why that does no harm.
+fn news(finding: &Finding) -> String {
+    let Some(board) = finding.view.as_deref().and_then(|view| view.board.as_ref()) else {
+        return String::new();
+    };
+    let told = board.new_reads.iter().take(MOST_NEW);
+    let mut text: String = told.map(|read| format!("  New: {}\n", clean(&read.text))).collect();
+    let more = board.new_reads.len().saturating_sub(MOST_NEW) as u64 + board.more_new_reads;
+    if more > 0 {
+        text += &format!("  and {} like it\n", count(more, "more read", "more reads"));
+    }
     text
 }
 

@@ -11,6 +11,7 @@ mod board;
 mod keep;
 mod maker;
 mod names;
+mod news;
 mod order;
 mod run;
 pub mod severity;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 pub use maker::{Maker, SourceText, Subject};
 pub use names::{Site, Target, TargetKind};
+pub use news::Harmless;
 pub use severity::{Harm, Level, Severity};
 
 /// All that can be shown of a finding.
@@ -118,6 +120,39 @@ pub struct Board {
     /// Events of the folds, by their number: no more than 400.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unfolded: Vec<Step>,
+    /// The reads of the witness up to the bug that observe something new, and why that does no harm; the first 100.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub new_reads: Vec<NewRead>,
+    /// How many more there are.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more_new_reads: u64,
+}
+
+/// A read that observes something else than in the recorded run, or what was computed from such a read.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+pub struct NewRead {
+    /// The event.
+    pub event: u32,
+    /// Its thread.
+    pub thread: u32,
+    /// What it reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<u32>,
+    /// Where it is.
+    pub site: u32,
+    /// The write that it observes; none for what was there at first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writer: Option<u32>,
+    /// The write that it observed in the recorded run, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<u32>,
+    /// Why that does no harm.
+    pub harmless: Harmless,
+    /// The writes of the witness that are computed from it, by the table of dependences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub feeds: Vec<u32>,
+    /// All of it in a sentence.
+    pub text: String,
 }
 
 /// One line of an order.
@@ -269,4 +304,8 @@ pub struct Excerpt {
 
 fn is_false(value: &bool) -> bool {
     !*value
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

@@ -195,6 +195,11 @@ impl<'t> Machine<'t> {
         self.memory.last_write(self.trace.objects(), access.variable)
     }
 
+    /// Whether a read that has run observed something new, which need not be the recorded value.
+    pub fn is_unclean(&self, read: EventId) -> bool {
+        self.unclean.contains(&read)
+    }
+
     /// The read that tainted a thread.
     pub fn taint(&self, thread: ThreadId) -> Option<EventId> {
         self.threads[thread.index()].tainted

@@ -66,7 +66,10 @@ pub(super) fn board<'r, 't>(
     let sites = writer.lists.sites.len();
     let unfolded = std::mem::take(&mut writer.unfolded);
     let unfolded = unfolded.into_iter().map(|id| writer.step(id, None, State::default(), false)).collect();
-    (Board { observed, witness: rows, bug: bug as u32, moment: moment(maker, subject), unfolded }, sites)
+    let model = subject.checked.model();
+    let (new_reads, more_new_reads) = writer.run.news.tell(trace, model, pending, writer.lists);
+    let (bug, moment) = (bug as u32, moment(maker, subject));
+    (Board { observed, witness: rows, bug, moment, unfolded, new_reads, more_new_reads }, sites)
 }
 
 fn is_shown(order: &Order<'_>, id: EventId) -> bool {

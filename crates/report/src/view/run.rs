@@ -7,6 +7,7 @@ use reweave_witness::Machine;
 
 use super::keep::Kept;
 use super::maker::{Lists, Maker};
+use super::news::News;
 use super::{Next, Reads, State, ThreadState, VariableState};
 use crate::event;
 
@@ -23,6 +24,8 @@ pub(super) struct Run<'r, 't> {
     locks: BTreeSet<LockId>,
     threads: BTreeMap<ThreadId, ThreadState>,
     values: BTreeMap<u32, VariableState>,
+    /// The reads that observed something new.
+    pub(super) news: News,
 }
 
 impl<'r, 't> Run<'r, 't> {
@@ -33,7 +36,7 @@ impl<'r, 't> Run<'r, 't> {
             locks.extend(lock_of(trace, id));
         }
         let (threads, values) = (BTreeMap::new(), BTreeMap::new());
-        Run { maker, kept, machine, passed: kept.near, left, locks, threads, values }
+        Run { maker, kept, machine, passed: kept.near, left, locks, threads, values, news: News::default() }
     }
 
     /// How many steps are left.
@@ -47,7 +50,7 @@ impl<'r, 't> Run<'r, 't> {
         if in_start || self.machine.is_none() {
             return None;
         }
-        let reads = self.reads(id);
+        let (reads, observed) = (self.reads(id), self.observed(id));
         let trace = self.maker.trace();
         if self.kept.threads.contains(&trace.thread(id)) {
             self.locks.extend(lock_of(trace, id));
@@ -59,7 +62,17 @@ impl<'r, 't> Run<'r, 't> {
             self.machine = None;
             return None;
         }
+        if let Some(machine) = &self.machine {
+            self.news.ran(machine, id, observed);
+        }
         reads
+    }
+
+    /// Of a read: what it would observe now, and what it observed in the recorded run.
+    fn observed(&self, id: EventId) -> Option<[Option<EventId>; 2]> {
+        let access = self.maker.trace().op(id).access().filter(|access| access.reads)?;
+        let machine = self.machine.as_ref()?;
+        Some([machine.last_write(access.variable), self.maker.links.observed(id)])
     }
 
     fn reads(&self, id: EventId) -> Option<Reads> {

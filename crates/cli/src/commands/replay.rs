@@ -38,6 +38,7 @@ pub(crate) fn run(args: &ReplayArgs, global: &Global, console: &Console) -> anyh
     }
     let mut replayer = Replayer::new(&program, arguments, &args.replaying, args.trace.as_deref());
     replayer.strict = args.strict;
+    replayer.dependences = args.dependences;
     replayer.check(&schedule)?;
     interrupt::watch()?;
     adopt()?;
@@ -110,6 +111,8 @@ pub(crate) struct Replayer<'r> {
     /// How long a step is waited for, where that is not the runtime's own choice.
     patience: Option<u64>,
     inputs: Option<PathBuf>,
+    /// Whether traces of it are to have a table of dependences.
+    pub(crate) dependences: bool,
 }
 
 impl<'r> Replayer<'r> {
@@ -130,7 +133,7 @@ impl<'r> Replayer<'r> {
             follows_child: replaying.follow_child,
         };
         let inputs = trace.map(recorded::inputs_path).filter(|path| path.exists());
-        Replayer { run, strict: false, patience: None, inputs }
+        Replayer { run, strict: false, patience: None, inputs, dependences: false }
     }
 
     /// The program runs in this folder instead of here.
@@ -167,8 +170,7 @@ impl<'r> Replayer<'r> {
         limit: Duration,
     ) -> anyhow::Result<Ended> {
         let run = Run { timeout: self.run.timeout.min(limit), ..self.run.clone() };
-        Replayer { run, strict: self.strict, patience: self.patience, inputs: self.inputs.clone() }
-            .replay(schedule, order)
+        Replayer { run, inputs: self.inputs.clone(), ..*self }.replay(schedule, order)
     }
 
     /// One run, which becomes a trace.
@@ -183,7 +185,7 @@ impl<'r> Replayer<'r> {
         let run = Run { recorded_inputs: self.inputs.as_deref(), ..self.run.clone() };
         let ended = run.start_in(&folder, true, schedule, self.wish(order));
         let ended = ended.with_context(|| format!("{} could not be replayed", self.run.program.display()))?;
-        record::trace_of(folder, &ended, trace, None, console)?;
+        record::trace_of(folder, &ended, trace, self.dependences, None, console)?;
         Ok(ended)
     }
 

@@ -76,6 +76,7 @@ pub(super) fn deepen(
     let replayer = Replayer::new(&program, arguments, &args.replaying, None);
     let mut impatient = Replayer::new(&program, arguments, &args.replaying, None);
     impatient.set_patience(PATIENCE);
+    impatient.dependences = args.dependences;
     let log = folder.join("deepened.log");
     let quiet = Console::to_file(File::create(&log).with_context(|| log.display().to_string())?);
     let mut deepening = Deepening {

@@ -34,6 +34,7 @@ pub(super) struct Wanted {
     /// In milliseconds.
     pub(super) timeout: u64,
     pub(super) follow_child: bool,
+    pub(super) dependences: bool,
 }
 
 /// How a program was started, as it stands beside its trace. Words need not be text.
@@ -130,6 +131,7 @@ pub(crate) fn run(args: &DrivenArgs) -> anyhow::Result<Exit> {
     line.extend(["--seed", &wanted.seed.to_string(), "--policy", &wanted.policy].map(OsString::from));
     line.extend(["--timeout", &format!("{}ms", wanted.timeout)].map(OsString::from));
     line.extend(wanted.follow_child.then(|| "--follow-child".into()));
+    line.extend(wanted.dependences.then(|| "--dependences".into()));
     line.push("--".into());
     line.extend(args.program.iter().cloned());
     let parsed = args::parse(&line).map_err(|error| Failure::new(error.to_string()))?;

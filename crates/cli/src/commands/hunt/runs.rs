@@ -126,6 +126,7 @@ fn one(
     line.extend(["--policy", args.policy.name(), "-o"].map(OsString::from));
     line.push(trace.clone().into());
     line.extend(args.replaying.follow_child.then(|| "--follow-child".into()));
+    line.extend(args.dependences.then(|| "--dependences".into()));
     line.push("--".into());
     line.extend(args.program.iter().cloned());
     let parsed = args::parse(&line).map_err(|error| Failure::new(error.to_string()))?;
@@ -155,6 +156,7 @@ fn drive(
         policy: args.policy.name().to_owned(),
         timeout: u64::try_from(args.timeout.as_millis()).unwrap_or(u64::MAX),
         follow_child: args.replaying.follow_child,
+        dependences: args.dependences,
     };
     let folder = driven::prepare(folder, &wanted)?;
     interrupt::watch()?;

@@ -47,11 +47,12 @@ pub(super) fn say_outcome(report: &Report, console: &Console) {
     ));
 }
 
-/// Makes a trace of a run in `folder`; `ran` gets the places of the program that ran.
+/// Makes a trace of a run in `folder`, with dependences if they are asked for; `ran` gets the places of the program that ran.
 pub(crate) fn trace_of(
     folder: Folder,
     ended: &reweave_replay::Ended,
     output: &Path,
+    dependences: bool,
     ran: Option<&mut Vec<u64>>,
     console: &Console,
 ) -> anyhow::Result<()> {
@@ -65,6 +66,6 @@ pub(crate) fn trace_of(
     let exit = ended.status.map_or(Exit::Stopped, Exit::of_program);
     let (begun, whole, from_start) = (recording.begun, recording.whole, recording.from_start);
     let ended = Ended { exit, notes, begun, whole, from_start };
-    let made = Made { output, ways: None, dependences: false, ending: failure(&ended), ran };
+    let made = Made { output, ways: None, dependences, ending: failure(&ended), ran };
     convert(folder, &ended, made, console)
 }

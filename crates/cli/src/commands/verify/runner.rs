@@ -173,7 +173,7 @@ impl<'r> Runner<'r> {
     ) -> anyhow::Result<Taken> {
         let ended = ended.with_context(|| format!("{} could not be run", self.program.display()))?;
         let mut ran = Vec::new();
-        record::trace_of(folder, &ended, &trace, Some(&mut ran), &self.quiet)?;
+        record::trace_of(folder, &ended, &trace, false, Some(&mut ran), &self.quiet)?;
         let failed = failure(&ended, self.args, self.within.as_deref())?;
         Ok(Taken { trace, ended, failed, ran: ran.into_iter().collect() })
     }

@@ -30,6 +30,8 @@ fn check(name: &str, commands: &str) {
 fn answers() {
     let litmus = |name: &str| format!("../../../../litmus/{name}/trace.std");
     let (figure, reversal) = (litmus("seqcheck-figure1"), litmus("race-needs-reversal"));
+    let (commuting, lock) = (litmus("calls-commute"), litmus("use-of-a-lock-in-an-object"));
+    let guarded = litmus("use-after-free-guarded");
     check(
         "stream",
         &format!(
@@ -42,6 +44,10 @@ fn answers() {
              {figure} --analysis wdc --vindicate
              {reversal}
              {reversal} --analysis syncp --vindicate --work 0
+             {commuting} --analysis edc --vindicate
+             {lock} --analysis edc
+             {lock} --analysis edc --vindicate
+             {guarded} --analysis edc --vindicate
              rich.std
              rich.std --analysis shb --all",
         ),

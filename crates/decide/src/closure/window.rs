@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use reweave_order::chain::Node;
 use reweave_trace::{EventId, LockId, Op, ThreadId, VarId};
 
@@ -128,7 +128,7 @@ impl Window {
     fn find_reads(&mut self, prepared: &Prepared<'_>, must: &Must<'_>, cone: &Cone) {
         let mut found: Vec<EventId> = Vec::new();
         if must.model().by_dependence() {
-            self.find_needed_reads(prepared, must, &mut found);
+            self.find_needed_reads(prepared, must, cone, &mut found);
         } else {
             self.find_reads_before(prepared, must, cone, &mut found);
         }
@@ -205,13 +205,49 @@ impl Window {
         found.extend(self.events(prepared).filter(|&event| must.runs_clean_only(event)));
     }
 
-    fn find_needed_reads(&self, prepared: &Prepared<'_>, must: &Must<'_>, found: &mut Vec<EventId>) {
+    /// Finds the reads that events need, those that the ends of joined threads and the arguments of calls do, and from each of them
+    /// on, through the write that it observes, those that this one was computed from: a tainted write makes no clean read.
+    fn find_needed_reads(
+        &self,
+        prepared: &Prepared<'_>,
+        must: &Must<'_>,
+        cone: &Cone,
+        found: &mut Vec<EventId>,
+    ) {
         let Some(table) = prepared.dependences else { return };
+        let inside = |event: EventId| self.node(prepared, event).is_some();
+        // The must order has the writes that needed reads observe; of other reads they may come after the window.
+        let runs =
+            |event: EventId| prepared.position(event) < self.spans[prepared.trace.thread(event).index()].end;
+        let bound_inside = |read: EventId| {
+            let write = must.binding_write(read);
+            inside(read) && write.map_or_else(|| must.binds_to_initial(read), runs)
+        };
+        let mut todo: Vec<EventId> = Vec::new();
         for event in self.events(prepared) {
-            let needed = table.needs(event).iter().copied();
-            found.extend(needed.filter(|&read| self.node(prepared, read).is_some()));
-            if must.runs_clean_only(event) {
-                found.push(event);
+            todo.extend(table.needs(event).iter().copied().filter(|&read| inside(read)));
+            match prepared.trace.op(event) {
+                Op::Call(_) => {
+                    todo.extend(table.feeds(event).iter().copied().filter(|&read| bound_inside(read)))
+                }
+                Op::Join(child) => {
+                    todo.extend(table.end_needs(child).iter().copied().filter(|&read| bound_inside(read)));
+                }
+                _ if must.runs_clean_only(event) => todo.push(event),
+                _ => {}
+            }
+        }
+        for &next in cone.next.iter().flatten() {
+            todo.extend(table.needs(next).iter().copied().filter(|&read| bound_inside(read)));
+        }
+        let mut seen: HashSet<EventId> = HashSet::new();
+        while let Some(read) = todo.pop() {
+            if !seen.insert(read) {
+                continue;
+            }
+            found.push(read);
+            if let Some(write) = must.binding_write(read).filter(|&write| inside(write)) {
+                todo.extend(table.feeds(write).iter().copied().filter(|&read| bound_inside(read)));
             }
         }
     }

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod decide;
+mod depend;
 mod explore;
 mod formats;
 mod loops;
@@ -43,6 +44,11 @@ const SECTIONS: &[Section] = &[
         "compiling and recording with the plugin, against ThreadSanitizer's hooks; only when it is named",
         plugin::run,
     ),
+    (
+        "depend",
+        "finding and using dependences, of programs compiled with the plugin; only when it is named",
+        depend::run,
+    ),
     ("threads", "recording many threads on one lock; only when it is named", threads::run),
     ("explore", "runs and executions of small programs, against published counts", explore::run),
     ("stream-memory", "the memory of one-pass analyses; only when it is named", stream::memory),
@@ -55,12 +61,17 @@ fn main() -> Result<()> {
     {
         return stream::measured_child(analysis, path);
     }
+    match &wanted[..] {
+        [flag, with, raw, path] if flag == depend::CHILD => return depend::convert(with, raw, path),
+        [flag, program @ ..] if flag == depend::PROGRAM => return depend::of_program(program),
+        _ => {}
+    }
     if let Some(unknown) = wanted.iter().find(|name| !SECTIONS.iter().any(|(section, ..)| section == name)) {
         let known: Vec<&str> = SECTIONS.iter().map(|&(name, ..)| name).collect();
         bail!("there is no section `{unknown}`: expected {}", known.join(", "));
     }
     for (name, about, run) in SECTIONS {
-        let large = matches!(*name, "scale" | "record" | "plugin" | "threads" | "stream-memory");
+        let large = matches!(*name, "scale" | "record" | "plugin" | "depend" | "threads" | "stream-memory");
         if wanted.is_empty() && !large || wanted.iter().any(|w| w == name) {
             println!("## {name}: {about}\n");
             run()?;

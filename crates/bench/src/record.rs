@@ -5,6 +5,7 @@
 //! is for all of them. What is not installed is left out, and that is said.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -157,6 +158,16 @@ impl Bench {
     /// The program is called with these from now on.
     pub(crate) fn set_arguments(&mut self, arguments: Vec<String>) {
         self.program.arguments = arguments;
+    }
+
+    /// What the program is called with.
+    pub(crate) fn arguments(&self) -> Vec<OsString> {
+        self.program.arguments.iter().map(OsString::from).collect()
+    }
+
+    /// Whether the small program has taken the place of another.
+    pub(crate) fn is_own(&self) -> bool {
+        self.program.name == programs::OWN
     }
 
     /// Compiles the program with these compilers, each perhaps with a first argument.

@@ -98,7 +98,7 @@ impl Called {
     /// Later calls may have to follow this one. `known` says up to which time of a thread its events are ordered before it.
     pub(super) fn lead(&mut self, step: &Step, calls: &LiveCalls, stamp: Shared, known: impl Fn(u32) -> u32) {
         let call = calls.of(step.target);
-        let before = |old: &Shared| old.thread == stamp.thread || known(old.thread) >= old.time;
+        let before = |old: &Shared| known(old.thread) >= old.time;
         for &(cell, mode) in &call.points {
             let point = &mut at(&mut self.cells, cell).modes;
             if mode == Mode::X {
@@ -106,8 +106,15 @@ impl Called {
                 point.iter_mut().for_each(SmallVec::clear);
             }
             let same = &mut point[mode as usize];
-            same.retain(|old| !before(old));
-            same.push(stamp.clone());
+            match same.iter_mut().find(|old| old.thread == stamp.thread) {
+                Some(old) => *old = stamp.clone(),
+                None => {
+                    // Those that this one follows add nothing to it; looking for them each time
+                    // takes long where threads are many.
+                    same.retain(|old| !before(old));
+                    same.push(stamp.clone());
+                }
+            }
         }
         let alone = call.stands_alone();
         for &object in call.objects.iter().filter(|_| alone || call.is_compared()) {

@@ -136,7 +136,8 @@ fn a_table_with_no_entry_is_a_table() {
 
 #[test]
 fn what_dependences_add_is_told_apart_from_what_values_add() {
-    // Each race needs more: on z none, on x branches, on p values besides; on k the table, since B takes branches after its read.
+    // Each race needs more: on z none, on x branches, on p values besides; on k the table, since B
+    // takes branches after its read.
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("ladder.std");
     let text = std::fs::read_to_string(crate::common::data(TRACE)).unwrap();

@@ -79,6 +79,9 @@ const EVERYTHING: &[&str] = &[
     "../../../../litmus/seqcheck-figure2/trace.std --exact --work 0",
     "../../../../examples/bank.std --suppressions predict/rules.txt",
     "broken.std --repair",
+    "depends.std --kinds race",
+    "predict/dependences.std --kinds race",
+    "models.std --kinds race,atomicity --atomicity all",
     "predict/lost-update.std predict/freed.std predict/lost-update.std",
     "predict/lost-update.std predict/empty.std --exact --work 0",
 ];
@@ -99,7 +102,8 @@ fn reports() {
          predict predict/control.std
          predict predict/empty.std
          predict --repair broken.std
-         predict predict/freed.std --kinds uaf --quiet",
+         predict predict/freed.std --kinds uaf --quiet
+         predict predict/dependences.std --kinds race",
     );
 }
 

@@ -1,9 +1,10 @@
 //! Views: what the rows of both orders and the states say, for every finding of every litmus test.
 
 use reweave_detect::{Options, predict};
-use reweave_report::view::{Maker, Row, Step, Subject, View};
+use reweave_report::view::{Harmless, Maker, NewRead, Row, Step, Subject, View};
 use reweave_testkit::litmus;
-use reweave_trace::{Model, Trace};
+use reweave_trace::{EventId, Model, Trace};
+use reweave_witness::{CheckedWitness, Claim};
 
 fn views(trace: &Trace, model: Model) -> Vec<(Vec<u32>, View)> {
     let prediction = predict(trace, model, &Options::default()).expect("a prediction");
@@ -76,4 +77,75 @@ fn a_deadlock_says_who_blocks_whom() {
         assert_eq!((state.held.len(), &state.blocked_by[..]), (1, &[1 - thread][..]));
     }
     assert!(steps(&board.witness).filter(|step| step.pending).count() == 2);
+}
+
+/// What of a read's thread comes after it, up to what can come next.
+fn after(trace: &Trace, checked: &CheckedWitness, read: EventId) -> Vec<EventId> {
+    let schedule: Vec<EventId> = checked.witness().schedule(trace).collect();
+    let place = schedule.iter().position(|&event| event == read).expect("it is in the schedule");
+    let next: &[EventId] = match checked.claim() {
+        Claim::CoEnabled(events) | Claim::Deadlock(events) => events,
+        _ => &[],
+    };
+    let rest = schedule[place + 1..].iter().chain(next).copied();
+    rest.filter(|&event| trace.thread(event) == trace.thread(read)).collect()
+}
+
+/// Whether the reason that is given can be seen in the schedule.
+fn holds(trace: &Trace, checked: &CheckedWitness, read: &NewRead) -> bool {
+    let later = after(trace, checked, EventId(read.event));
+    let ends_there = matches!(checked.claim(), Claim::CoEnabled(_) | Claim::Deadlock(_));
+    match read.harmless {
+        Harmless::Value => {
+            let written = read.writer.map(|writer| trace.values(EventId(writer)).written);
+            checked.model().by_value()
+                && read.writer != read.recorded
+                && written.is_none_or(|value| value == trace.values(EventId(read.event)).read)
+        }
+        Harmless::Last => later.is_empty() || !ends_there,
+        Harmless::Branch => {
+            let free = |&event: &EventId| trace.kind(event).is_transparent();
+            !later.is_empty() && later.iter().all(free) && !checked.model().by_dependence()
+        }
+        Harmless::Needs => {
+            let table = trace.dependences().expect("a table");
+            let needs = |&event: &EventId| table.needs(event).contains(&EventId(read.event));
+            let fed = |write: &u32| table.feeds(EventId(*write)).contains(&EventId(read.event));
+            !later.is_empty() && !later.iter().any(needs) && read.feeds.iter().all(fed)
+        }
+    }
+}
+
+#[test]
+fn what_is_new_in_a_schedule_does_no_harm_for_the_reason_given() {
+    let mut reasons = [0; 4];
+    let (mut fed, mut computed) = (0, 0);
+    for test in litmus::all() {
+        for model in Model::ALL.into_iter().filter(|&model| model != Model::Sync) {
+            let trace = match test.dependences.clone().filter(|_| model.by_dependence()) {
+                Some(table) => test.trace.clone().with_dependences(table).expect("it fits"),
+                None => test.trace.clone(),
+            };
+            if !trace.carried().include(model.needs()) {
+                continue;
+            }
+            let prediction = predict(&trace, model, &Options::default()).expect("a prediction");
+            for (finding, (_, view)) in prediction.findings.iter().zip(views(&trace, model)) {
+                let board = view.board.expect("a litmus test is small");
+                for read in &board.new_reads {
+                    assert!(holds(&trace, finding.witness(), read), "{} {model}: {read:?}", test.name);
+                    assert!(read.text.starts_with(&format!("event {} (", read.event)), "{}", read.text);
+                    reasons[read.harmless as usize] += 1;
+                    fed += read.feeds.len();
+                    computed += usize::from(read.writer == read.recorded);
+                }
+                let changed = |step: &&Step| step.reads.as_ref().is_some_and(|reads| reads.changed);
+                for step in steps(&board.witness).filter(changed) {
+                    assert!(board.new_reads.iter().any(|read| read.event == step.event), "{}", test.name);
+                }
+            }
+        }
+    }
+    assert!(reasons.iter().all(|&count| count > 0), "{reasons:?}");
+    assert!(fed > 0 && computed > 0, "{fed} {computed}");
 }

@@ -121,3 +121,40 @@ fn what_comes_back_from_a_recursion_is_followed() {
         );
     }
 }
+
+#[test]
+fn a_hunt_and_a_recorded_replay_have_dependences_where_they_are_asked_for() {
+    if !is_there() {
+        return;
+    }
+    let program = record(FIGURE_3, "-O0");
+    let at = |name: &str| program.folder.path().join(name);
+    let hunted = |more: &[&str]| {
+        let kept = at("hunted");
+        let mut hunt = reweave();
+        hunt.args(["hunt", "--quiet", "--runs", "1", "--policy", "plain", "--kinds", "race", "--json", "-"]);
+        hunt.args(more).arg("--keep").arg(&kept).arg("--").arg(&program.path);
+        let ran = hunt.output().expect("it starts");
+        let said: serde_json::Value = serde_json::from_slice(&ran.stdout)
+            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&ran.stderr)));
+        let found = said["findings"].as_array().expect("findings").iter();
+        let on_y = found.filter(|finding| finding["target"] == "global y").cloned().collect::<Vec<_>>();
+        (on_y, output(reweave().arg("stats").arg(kept.join("run.rw"))))
+    };
+    let (found, stats) = hunted(&["--deepen", "0"]);
+    assert!(found.is_empty() && !stats.contains("dependences"), "{found:?} {stats}");
+    let (found, stats) = hunted(&["--deepen", "2", "--dependences"]);
+    assert!(stats.contains("auto takes dep+value"), "{stats}");
+    let [finding] = &found[..] else { panic!("{found:?}") };
+    assert_eq!(finding["replay"], "confirmed");
+    let trace = at("trace.rw");
+    for (more, claims) in [(&[][..], false), (&["--dependences"], true)] {
+        let again = at("again.rw");
+        let mut replay = reweave();
+        replay.arg("replay").arg(&trace).arg(finding["fingerprint"].as_str().expect("a fingerprint"));
+        replay.args(["--order", "ab", "--record"]).arg(&again).args(more).arg("--").arg(&program.path);
+        assert!(replay.output().expect("it starts").status.success());
+        let stats = output(reweave().arg("stats").arg(&again));
+        assert_eq!(stats.contains("auto takes dep+value"), claims, "{stats}");
+    }
+}

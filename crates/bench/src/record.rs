@@ -165,11 +165,6 @@ impl Bench {
         self.program.arguments.iter().map(OsString::from).collect()
     }
 
-    /// Whether the small program has taken the place of another.
-    pub(crate) fn is_own(&self) -> bool {
-        self.program.name == programs::OWN
-    }
-
     /// Compiles the program with these compilers, each perhaps with a first argument.
     pub(crate) fn build(&self, name: &str, c: &str, cpp: &str, flags: &[&str]) -> Result<PathBuf> {
         let mut objects = Vec::new();

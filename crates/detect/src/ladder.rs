@@ -8,9 +8,9 @@
 //!
 //! The steps are the models without values that are stricter than the one asked for, and that one itself. `value`
 //! is no step on the way to `branch+value`: it is as slow. On the way to the `dep` models, `branch` is one where the trace tells of its
-//! branches, and `branch+value` is one on the way to `dep+value`, so that it shows what the table of dependences adds. A table
-//! may ask for more than it has to, so that a schedule of `branch` need not be one of `dep`: it counts only if the checker accepts
-//! it there, too.
+//! branches, and `branch+value` is one on the way to `dep+value`, so that it shows what the table
+//! of dependences adds. A table may ask for more than it has to, so that a schedule of `branch`
+//! need not be one of `dep`: it counts only if the checker accepts it there, too.
 
 use std::sync::atomic::Ordering;
 

@@ -116,7 +116,8 @@ fn schedule(finding: &Finding, shown: Option<Shown<'_>>, color: bool) -> String 
 /// So many reads that observe something new are told one by one.
 const MOST_NEW: usize = 5;
 
-/// What reads observe in the schedule that they did not in the recorded run, and why that does no harm.
+/// What reads observe in the schedule that they did not in the recorded run, and why that does no
+/// harm.
 fn news(finding: &Finding) -> String {
     let Some(board) = finding.view.as_deref().and_then(|view| view.board.as_ref()) else {
         return String::new();

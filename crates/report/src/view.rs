@@ -120,7 +120,8 @@ pub struct Board {
     /// Events of the folds, by their number: no more than 400.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unfolded: Vec<Step>,
-    /// The reads of the witness up to the bug that observe something new, and why that does no harm; the first 100.
+    /// The reads of the witness up to the bug that observe something new, and why that does no
+    /// harm; the first 100.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub new_reads: Vec<NewRead>,
     /// How many more there are.
@@ -128,7 +129,8 @@ pub struct Board {
     pub more_new_reads: u64,
 }
 
-/// A read that observes something else than in the recorded run, or what was computed from such a read.
+/// A read that observes something else than in the recorded run, or what was computed from such a
+/// read.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub struct NewRead {
     /// The event.

@@ -8,9 +8,9 @@ use crate::thread_column::{ThreadColumn, ThreadRows};
 use crate::value::{BatchValues, Values, carried};
 use crate::wellformed::{self, Repairs};
 use crate::{
-    CallId, Capabilities, ConditionId, ContextId, DependenceBuilder, Dependences, Dependent, Ending, Error,
-    Event, EventId, EventValues, Kind, LockId, Names, Objects, RegionId, SiteId, Space, Table, ThreadId,
-    Trace, Value, ValueId, VarId,
+    CallId, Capabilities, ConditionId, ContextId, Dependences, Dependent, Ending, Error, Event, EventId,
+    EventValues, Kind, LockId, Names, Objects, RegionId, SiteId, Space, Table, ThreadId, Trace, Value,
+    ValueId, VarId,
 };
 use requests::Requests;
 
@@ -84,7 +84,8 @@ pub struct Builder {
     names: Names,
     calling: Calling,
     capabilities: Capabilities,
-    /// The table of dependences, by positions in the whole trace. A table with no entry is one, too: nothing needs anything.
+    /// The table of dependences, by positions in the whole trace. A table with no entry is one,
+    /// too: nothing needs anything.
     dependences: Option<Vec<(Dependent, Vec<EventId>)>>,
     requests: Requests,
     ending: Option<Ending>,
@@ -453,25 +454,10 @@ impl Builder {
         trace.ending = requests.or_deadlock(trace.ending.take(), &trace.columns, &trace.names);
         // What a repair dropped may be in the table, and what was right of the whole run need not be of the rest.
         if let Some(entries) = dependences.filter(|_| !repaired) {
-            trace.dependences = Some(Arc::new(table(entries, &trace)?));
+            trace.dependences = Some(Arc::new(Dependences::of_entries(entries, &trace)?));
         }
         Ok(trace)
     }
-}
-
-/// The table of these entries; an error where they do not fit the trace.
-fn table(entries: Vec<(Dependent, Vec<EventId>)>, trace: &Trace) -> Result<Dependences, Error> {
-    if !trace.capabilities.dependences {
-        let reason = "it is there, but the trace does not claim the capability `dependences`".to_owned();
-        return Err(Error::Dependence { reason });
-    }
-    let mut table = DependenceBuilder::new();
-    for (who, reads) in entries {
-        table.set(who, &reads);
-    }
-    let table = table.finish();
-    table.check(trace)?;
-    Ok(table)
 }
 
 fn memory<T>(column: &Vec<T>) -> std::ops::Range<usize> {

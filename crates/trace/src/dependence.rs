@@ -105,6 +105,24 @@ impl Dependences {
         table.finish()
     }
 
+    /// The table of these entries; an error where they do not fit the trace.
+    pub(crate) fn of_entries(
+        entries: Vec<(Dependent, Vec<EventId>)>,
+        trace: &Trace,
+    ) -> Result<Dependences, Error> {
+        if !trace.capabilities().dependences {
+            let reason = "it is there, but the trace does not claim the capability `dependences`";
+            return Err(Error::Dependence { reason: reason.to_owned() });
+        }
+        let mut table = DependenceBuilder::new();
+        for (who, reads) in entries {
+            table.set(who, &reads);
+        }
+        let table = table.finish();
+        table.check(trace)?;
+        Ok(table)
+    }
+
     /// Whether every set is of earlier reads of the same thread; an update may feed itself.
     pub(crate) fn check(&self, trace: &Trace) -> Result<(), Error> {
         let outside = |event: EventId| event.index() >= trace.len() || trace.kind(event) == Kind::Skip;

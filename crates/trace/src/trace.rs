@@ -151,7 +151,8 @@ impl Trace {
         self.capabilities
     }
 
-    /// What it carries: as [`Trace::capabilities`], but dependences only where their table is there.
+    /// What it carries: as [`Trace::capabilities`], but dependences only where their table is
+    /// there.
     pub fn carried(&self) -> Capabilities {
         Capabilities { dependences: self.dependences.is_some(), ..self.capabilities }
     }

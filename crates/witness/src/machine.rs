@@ -1,5 +1,7 @@
 //! The machine: runs a schedule's events one after another, by the rules of `docs/semantics.md`.
 
+mod taint;
+
 use hashbrown::{HashMap, HashSet};
 
 use crate::Refusal;
@@ -193,16 +195,6 @@ impl<'t> Machine<'t> {
     pub(crate) fn last_write_of(&self, read: EventId) -> Option<EventId> {
         let access = self.trace.op(read).access()?;
         self.memory.last_write(self.trace.objects(), access.variable)
-    }
-
-    /// Whether a read that has run observed something new, which need not be the recorded value.
-    pub fn is_unclean(&self, read: EventId) -> bool {
-        self.unclean.contains(&read)
-    }
-
-    /// The read that tainted a thread.
-    pub fn taint(&self, thread: ThreadId) -> Option<EventId> {
-        self.threads[thread.index()].tainted
     }
 
     pub(crate) fn is_next(&self, event: EventId) -> Result<(), Refusal> {

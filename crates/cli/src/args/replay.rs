@@ -34,7 +34,8 @@ pub(crate) struct ReplayArgs {
     /// before the extension
     #[arg(long, value_name = "FILE", conflicts_with_all = ["gdb", "lldb"])]
     pub(crate) record: Option<PathBuf>,
-    /// Of what is recorded, find out which reads each event depends on, as `reweave record --dependences` does
+    /// Of what is recorded, find out which reads each event depends on, as `reweave record
+    /// --dependences` does
     #[arg(long, requires = "record")]
     pub(crate) dependences: bool,
     /// The JSON of `reweave predict` that has the finding [default: look for it in the trace again]
@@ -129,7 +130,8 @@ pub(crate) struct HuntArgs {
     /// How it is decided who runs next while a run is recorded
     #[arg(long, value_name = "POLICY", default_value = "random")]
     pub(crate) policy: Policy,
-    /// Find out which reads each event depends on, for the model dep+value; for C programs compiled with the plugin
+    /// Find out which reads each event depends on, for the model dep+value; for C programs compiled
+    /// with the plugin
     #[arg(long)]
     pub(crate) dependences: bool,
     #[command(flatten)]

@@ -85,8 +85,8 @@ fn each_bug_is_predicted_and_confirmed_and_its_twin_has_none() {
     }
 }
 
-/// Those of the examples that every run of the tests looks at with dependences, too: one or two of each kind, and those that need
-/// nothing, so that their tables have no entry.
+/// Those of the examples that every run of the tests looks at with dependences, too: one or two of
+/// each kind, and those that need nothing, so that their tables have no entry.
 const WITH_DEPENDENCES: [&str; 10] = [
     "barrier_misuse",
     "broadcast_before_wait",
@@ -100,8 +100,8 @@ const WITH_DEPENDENCES: [&str; 10] = [
     "use_after_free_racy",
 ];
 
-/// With dependences each bug is found, too, whatever else is found happens when it is forced, and twins have nothing.
-/// `REWEAVE_DEPENDENCES=all` looks at every example.
+/// With dependences each bug is found, too, whatever else is found happens when it is forced, and
+/// twins have nothing. `REWEAVE_DEPENDENCES=all` looks at every example.
 #[test]
 fn with_dependences_all_that_is_found_is_confirmed() {
     if !is_there() {

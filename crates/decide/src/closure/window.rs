@@ -205,8 +205,9 @@ impl Window {
         found.extend(self.events(prepared).filter(|&event| must.runs_clean_only(event)));
     }
 
-    /// Finds the reads that events need, those that the ends of joined threads and the arguments of calls do, and from each of them
-    /// on, through the write that it observes, those that this one was computed from: a tainted write makes no clean read.
+    /// Finds the reads that events need, those that the ends of joined threads and the arguments of
+    /// calls do, and from each of them on, through the write that it observes, those that this one
+    /// was computed from: a tainted write makes no clean read.
     fn find_needed_reads(
         &self,
         prepared: &Prepared<'_>,
@@ -216,7 +217,8 @@ impl Window {
     ) {
         let Some(table) = prepared.dependences else { return };
         let inside = |event: EventId| self.node(prepared, event).is_some();
-        // The must order has the writes that needed reads observe; of other reads they may come after the window.
+        // The must order has the writes that needed reads observe; of other reads they may come
+        // after the window.
         let runs =
             |event: EventId| prepared.position(event) < self.spans[prepared.trace.thread(event).index()].end;
         let bound_inside = |read: EventId| {

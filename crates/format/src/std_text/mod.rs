@@ -9,12 +9,12 @@
 //! `|`, and an empty one is not known; an update has `old>new`, of which either may be missing. An operation that
 //! neither reads nor writes takes no value. What the recorder promises is said before the first event:
 //! `#! capabilities: branches values`. A table of dependences is of lines `#! needs 8: 5 3`, `#! feeds 16: 15` and
-//! `#! end T1: 5`, anywhere, with events by their positions; it goes with the capability `dependences`. One without an entry
-//! is the line `#! needs 0:`.
-//! The stable name of a site is in a line `#! stable push /home/me/queue.c:17|push queue.c+4`, anywhere.
-//! How a run failed by itself is in lines `#! ended status 134`, as [`reweave_trace::Ending`] has
-//! them; so are the functions that kept their order because nobody knows what they depend on:
-//! `#! ended unlisted getservbyname`.
+//! `#! end T1: 5`, anywhere, with events by their positions; it goes with the capability
+//! `dependences`. One without an entry is the line `#! needs 0:`. The stable name of a site is in a
+//! line `#! stable push /home/me/queue.c:17|push queue.c+4`, anywhere. How a run failed by itself
+//! is in lines `#! ended status 134`, as [`reweave_trace::Ending`] has them; so are the functions
+//! that kept their order because nobody knows what they depend on: `#! ended unlisted
+//! getservbyname`.
 
 mod quick;
 mod read;

@@ -19,7 +19,8 @@ pub(super) struct Sets {
 }
 
 impl Sets {
-    /// Empty sets, of which this share of the steps call one, and the texts of all calls; nothing where no step does.
+    /// Empty sets, of which this share of the steps call one, and the texts of all calls; nothing
+    /// where no step does.
     pub(super) fn new(share: f64, skew: f64, names: &mut Names) -> Result<Option<Sets>, Error> {
         if share.is_nan() || share <= 0.0 {
             return Ok(None);

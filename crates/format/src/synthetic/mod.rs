@@ -6,8 +6,8 @@
 //! What it looks like: each thread works on variables of its own and, in critical sections, on shared ones. Every
 //! shared variable has one lock that guards it. The program is wrong about some of them: now and then it takes no
 //! lock there, or the wrong one; and some locks now and then nest against their usual order. So there is something to
-//! find, in a few places. Where calls are wanted, threads also add to, remove from and look into sets, which need no locks; what a
-//! call returns is what a set returns.
+//! find, in a few places. Where calls are wanted, threads also add to, remove from and look into
+//! sets, which need no locks; what a call returns is what a set returns.
 
 mod calls;
 mod random;

@@ -1,7 +1,9 @@
-//! The reads of a schedule that observe something new, and why the schedule is one of the program all the same.
+//! The reads of a schedule that observe something new, and why the schedule is one of the program
+//! all the same.
 //!
-//! The machine says which reads these are, and that what comes after them may run; here it is put into words: the value is the
-//! same, nothing of the thread comes after the read, or what comes does not depend on it.
+//! The machine says which reads these are, and that what comes after them may run; here it is put
+//! into words: the value is the same, nothing of the thread comes after the read, or what comes
+//! does not depend on it.
 
 use reweave_trace::{Dependences, EventId, Model, Trace};
 use reweave_witness::Machine;
@@ -45,7 +47,8 @@ struct Seen {
 }
 
 impl News {
-    /// `id` has run in `machine`; before that, `writer` was there to be read by it, where it reads, instead of the recorded one.
+    /// `id` has run in `machine`; before that, `writer` was there to be read by it, where it reads,
+    /// instead of the recorded one.
     pub(super) fn ran(&mut self, machine: &Machine<'_>, id: EventId, observed: Option<[Option<EventId>; 2]>) {
         let clean = !machine.is_unclean(id);
         if let Some([writer, recorded]) = observed
@@ -58,7 +61,8 @@ impl News {
         }
     }
 
-    /// The first of them in words, and how many more there are. `pending` are events that can come next.
+    /// The first of them in words, and how many more there are. `pending` are events that can come
+    /// next.
     pub(super) fn tell(
         &self,
         trace: &Trace,
@@ -111,7 +115,8 @@ impl News {
     }
 }
 
-/// `event 7 (T3 r(z) at 8) observes event 2 (T2 w(z) at 3) instead of event 0: none of the 3 events of T3 after it needs it`.
+/// `event 7 (T3 r(z) at 8) observes event 2 (T2 w(z) at 3) instead of event 0: none of the 3 events
+/// of T3 after it needs it`.
 fn sentence(trace: &Trace, seen: &Seen, harmless: Harmless, later: usize, feeds: &[EventId]) -> String {
     let initial = || "what was there at first".to_owned();
     let writer = seen.writer.map_or_else(initial, |writer| event::numbered(trace, writer));

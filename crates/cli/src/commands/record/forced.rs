@@ -47,7 +47,8 @@ pub(super) fn say_outcome(report: &Report, console: &Console) {
     ));
 }
 
-/// Makes a trace of a run in `folder`, with dependences if they are asked for; `ran` gets the places of the program that ran.
+/// Makes a trace of a run in `folder`, with dependences if they are asked for; `ran` gets the
+/// places of the program that ran.
 pub(crate) fn trace_of(
     folder: Folder,
     ended: &reweave_replay::Ended,

@@ -10,6 +10,8 @@ mod verified;
 
 use serde::{Deserialize, Serialize};
 
+use crate::view::View;
+
 pub use explored::{Explored, Failure};
 
 /// What is shown.
@@ -37,6 +39,22 @@ pub struct Answer {
     /// Texts that keep their lines, such as schedules in columns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub listings: Vec<Listing>,
+    /// Orders of events to look at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pictures: Vec<Picture>,
+}
+
+/// An order of events: the witness of a view, and what it shows.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+pub struct Picture {
+    /// What it is.
+    pub title: String,
+    /// What is seen in it.
+    pub caption: String,
+    /// How good that is.
+    pub tone: Tone,
+    /// Its rows are those of the witness.
+    pub view: View,
 }
 
 /// How good an answer is.

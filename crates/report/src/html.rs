@@ -5,32 +5,49 @@
 //! its element, the script puts it into the page as text only, and the page's content security policy allows its own script
 //! and style, by their hashes, and nothing else.
 
+mod room;
+
 use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::json::TOOL;
-use crate::json::predict::{Document, Finding, TraceResult};
-use crate::view::{Row, View};
+use crate::json::predict::Document;
+use room::{Findings, Part};
 
 const SCRIPT: &str = include_str!("../page/dist/page.js");
 const STYLE: &str = include_str!("../page/dist/page.css");
 const POLICY: &str = include_str!("../page/dist/policy.txt");
 
-/// The most bytes of views that a page has; findings beyond that are listed without a picture.
-const MOST: usize = 5_000_000;
-/// The most bytes of one view.
-const MOST_OF_ONE: usize = 64_000;
+/// The most letters of a title.
+const TITLE: usize = 200;
 
 /// What the page reads.
 #[derive(Serialize)]
 struct Data<'d> {
     tool: &'static str,
-    results: Vec<TraceResult>,
+    about: About,
+    results: Vec<Part<'d>>,
     /// How many findings have no picture.
     left_out: u64,
+    /// How many are not even listed.
+    #[serde(skip_serializing_if = "is_zero")]
+    not_listed: u64,
     /// What is no finding.
     #[serde(skip_serializing_if = "<[Answer]>::is_empty")]
     answers: &'d [Answer],
+}
+
+/// What the document is about, whatever of it there is room for.
+#[derive(Serialize)]
+struct About {
+    traces: usize,
+    events: u64,
+    findings: usize,
+    undecided: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The page of a document.
@@ -48,23 +65,18 @@ pub fn answer(answer: &Answer, findings: &Document) -> String {
 }
 
 fn whole(title: &str, document: &Document, answers: &[Answer]) -> String {
-    let mut data = Data { tool: TOOL, results: document.results.clone(), left_out: 0, answers };
-    let mut size = 0;
-    let findings = data.results.iter_mut().flat_map(|result| &mut result.findings);
-    for finding in findings {
-        let bytes = shorten(finding);
-        size += bytes;
-        if size > MOST {
-            finding.view = None;
-        }
-        data.left_out += u64::from(finding.view.as_ref().is_none_or(|view| view.board.is_none()));
-    }
-    for result in &mut data.results {
-        // The page does not show them one by one.
-        result.undecided.clear();
-    }
+    let answers: Vec<Answer> = answers.iter().map(room::answer).collect();
+    let Findings { results, left_out, not_listed } = room::findings(document);
+    let about = About {
+        traces: document.results.len(),
+        events: document.results.iter().map(|result| result.trace.events).sum(),
+        findings: document.results.iter().map(|result| result.findings.len()).sum(),
+        undecided: document.results.iter().map(|result| result.counts.unknown).sum(),
+    };
+    let data = Data { tool: TOOL, about, results, left_out, not_listed, answers: &answers };
     let json = serde_json::to_string(&data).unwrap_or_default();
-    let (title, json) = (escaped(title), in_script(&json));
+    let title: String = title.chars().take(TITLE).collect();
+    let (title, json) = (escaped(&title), in_script(&json));
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -77,49 +89,6 @@ fn whole(title: &str, document: &Document, answers: &[Answer]) -> String {
          <code>reweave report</code>.</p></noscript>\n\
          <script type=\"application/json\" id=\"data\">{json}</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
     )
-}
-
-/// Takes away what makes a view too large; its size.
-fn shorten(finding: &mut Finding) -> usize {
-    let size = |finding: &Finding| serde_json::to_string(&finding.view).map_or(0, |text| text.len());
-    let whole = size(finding);
-    if whole <= MOST_OF_ONE {
-        return whole;
-    }
-    let mut left = whole;
-    for take_away in [without_folded, without_sources, without_board] {
-        if left > MOST_OF_ONE
-            && let Some(view) = &mut finding.view
-        {
-            take_away(view);
-            left = size(finding);
-        }
-    }
-    // Its names alone are too long.
-    if left > MOST_OF_ONE {
-        finding.view = None;
-        left = 0;
-    }
-    left
-}
-
-fn without_folded(view: &mut View) {
-    if let Some(board) = &mut view.board {
-        board.unfolded.clear();
-        for row in board.observed.iter_mut().chain(&mut board.witness) {
-            if let Row::Fold(fold) = row {
-                fold.events.clear();
-            }
-        }
-    }
-}
-
-fn without_sources(view: &mut View) {
-    view.sources.clear();
-}
-
-fn without_board(view: &mut View) {
-    view.board = None;
 }
 
 /// JSON that can stand in a script element: nothing in it ends the element or a line of script.

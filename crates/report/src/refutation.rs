@@ -3,7 +3,7 @@
 mod clash;
 mod cycle;
 
-use reweave_decide::{Impossible, Refutation};
+use reweave_decide::{Impossible, Reason, Refutation};
 use reweave_trace::{EventId, Model, Trace};
 use reweave_witness::Claim;
 
@@ -18,6 +18,15 @@ pub fn text(trace: &Trace, model: Model, claim: &Claim, refutation: &Refutation)
         Refutation::Static(impossible) => format!("{}\n", contradiction(trace, *impossible)),
         Refutation::Cycle(steps) => cycle::story(trace, claim, steps),
         Refutation::Clash(demands) => clash::story(trace, model, demands),
+    }
+}
+
+/// Why nothing is known, and what would help, as a sentence.
+pub fn unknown(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Work => "The search took more steps than --work allows: give it more, or leave it out.",
+        Reason::Stopped => "The time of --budget was up: give it more, or leave it out.",
+        _ => "The stages that were allowed do not settle it: leave out --fast.",
     }
 }
 

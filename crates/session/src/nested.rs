@@ -4,6 +4,7 @@
 //! and so long as one of them is under way, this waits for it.
 
 use std::io;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,6 +16,8 @@ use crate::processes;
 
 const NAP: Duration = Duration::from_millis(2);
 const TERMINATE: i32 = 15;
+/// How long a command may take to end once its time is over.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// A command under way. Should this go before the command has ended, that is asked to end.
 pub struct Nested {
@@ -22,6 +25,8 @@ pub struct Nested {
     status: Option<ExitStatus>,
     /// When it is asked to end, if that is not left to itself.
     end: Option<Instant>,
+    /// How long it may take to end then, before it is killed; none where it may take any time.
+    grace: Option<Duration>,
     _running: Running,
 }
 
@@ -48,13 +53,32 @@ impl Nested {
         Ok(Output { status, stdout: out.bytes(), stderr: err.bytes() })
     }
 
+    /// The same until its time is over: then it is asked to end, and killed when it does not.
+    /// Nothing of it stays behind in any case, where this process adopts; none where it was ended
+    /// before its end.
+    pub fn output_before(command: &mut Command, end: Option<Instant>) -> io::Result<Option<Output>> {
+        let mut nested = Nested::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()))?;
+        let out = Collected::start(nested.child.stdout.take(), u64::MAX);
+        let err = Collected::start(nested.child.stderr.take(), u64::MAX);
+        nested.end = end;
+        nested.grace = Some(GRACE);
+        let status = nested.wait()?;
+        if processes::adopts() {
+            processes::end_rest();
+        }
+        let was_ended = end.is_some() && nested.end.is_none();
+        let output = Output { status, stdout: out.bytes(), stderr: err.bytes() };
+        Ok((!was_ended).then_some(output))
+    }
+
     fn start(command: &mut Command) -> io::Result<Nested> {
         let running = Running::new();
-        Ok(Nested { child: command.spawn()?, status: None, end: None, _running: running })
+        Ok(Nested { child: command.spawn()?, status: None, end: None, grace: None, _running: running })
     }
 
     fn wait(&mut self) -> io::Result<ExitStatus> {
         let mut patience = Patience::new(None, true);
+        let mut killed: Option<Instant> = None;
         loop {
             processes::bury(self.child.id() as i32);
             if self.status.is_none() {
@@ -67,6 +91,11 @@ impl Nested {
             if self.end.is_some_and(|end| end <= Instant::now()) {
                 self.end = None;
                 self.forward(TERMINATE);
+                killed = self.grace.and_then(|grace| Instant::now().checked_add(grace));
+            }
+            if killed.is_some_and(|end| end <= Instant::now()) {
+                killed = None;
+                self.kill();
             }
             if let Step::Forward(signal) = patience.look() {
                 self.forward(signal);
@@ -80,6 +109,13 @@ impl Nested {
             processes::outermost().into_iter().for_each(|id| processes::send(id, signal));
         } else if self.status.is_none() {
             processes::send(self.child.id() as i32, signal);
+        }
+    }
+
+    fn kill(&mut self) {
+        match processes::adopts() {
+            true => processes::end_all(self.child.id() as i32, false, Path::new("/")),
+            false => _ = self.child.kill(),
         }
     }
 }

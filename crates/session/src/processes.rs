@@ -148,6 +148,20 @@ pub(crate) fn end_all(child: i32, has_group: bool, folder: &Path) {
     }
 }
 
+/// Ends what a command of ours, which is gone itself, left running. Only where this process adopts.
+pub(crate) fn end_rest() {
+    let started = Instant::now();
+    while adopts() && started.elapsed() <= DYING {
+        let left = descendants();
+        left.iter().for_each(|&id| send(id, Signal::KILL.as_raw()));
+        bury(0);
+        if left.is_empty() {
+            break;
+        }
+        thread::sleep(NAP);
+    }
+}
+
 /// The living processes that were started with this folder in their environment.
 fn with_mark(folder: &Path) -> Vec<i32> {
     let mark = folder.as_os_str().as_encoded_bytes();

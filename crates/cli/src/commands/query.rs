@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-use reweave_decide::{Decider, Error, Limits, Prepared, Reason, Verdict};
+use reweave_decide::{Decider, Error, Limits, Prepared, Verdict};
 use reweave_format::Loaded;
 use reweave_report::answer::Answer;
 use reweave_report::json::predict::Document;
@@ -24,7 +24,7 @@ use crate::event_text::describe;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::{document, input};
+use crate::{document, input, plural};
 
 pub(crate) fn run(args: &QueryArgs, global: &Global, console: &Console) -> anyhow::Result<Exit> {
     let loaded = input::load(&args.trace, args.reading, global, console)?;
@@ -70,7 +70,9 @@ impl Question<'_> {
     }
 
     fn decide(&self, asked: &Claim) -> Result<Verdict, Error> {
-        let _progress = Progress::waiting("deciding", self.console);
+        let events = plural::count(self.loaded.trace.len() as u64, "event");
+        let end = self.args.budget.and_then(|budget| Instant::now().checked_add(budget));
+        let _progress = Progress::until(format!("deciding over {events}"), end, self.console);
         let prepared = Prepared::new(&self.loaded.trace, self.loaded.trace.dependences());
         let mut decider = Decider::new(&prepared, self.model)?;
         let clock = self.args.budget.map(clock::Clock::start);
@@ -158,15 +160,7 @@ fn print(
             write!(out, "\n{}", console.ours(schedule::text(trace, checked, options)))?;
         }
         Verdict::Infeasible(why) => write!(out, "\n{}", refutation::text(trace, model, asked, why))?,
-        Verdict::Unknown(reason) => writeln!(out, "\n{}", unknown(*reason))?,
+        Verdict::Unknown(reason) => writeln!(out, "\n{}", refutation::unknown(*reason))?,
     }
     Ok(out.flush()?)
-}
-
-fn unknown(reason: Reason) -> &'static str {
-    match reason {
-        Reason::Work => "The search took more steps than --work allows: give it more, or leave it out.",
-        Reason::Stopped => "The time of --budget was up: give it more, or leave it out.",
-        _ => "The stages that were allowed do not settle it: leave out --fast.",
-    }
 }

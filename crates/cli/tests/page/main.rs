@@ -26,15 +26,16 @@ fn reweave(arguments: &[&str]) -> Option<i32> {
     output.status.code()
 }
 
-/// Tries a page in Chromium; the screenshots stay in the folder for build artefacts.
-fn try_page(page: &Path, more: &[&str]) {
+/// Tries a page in Chromium; its screenshots stay for build artefacts, in the folder `page/NAME`
+/// of the tests.
+fn try_page(name: &str, page: &Path, more: &[&str]) {
     let (Some(chromium), Some(node)) =
         (find(&["chromium", "chromium-browser", "google-chrome"]), find(&["node"]))
     else {
         println!("chromium or node is not installed: the page is not tried in a browser");
         return;
     };
-    let shots = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page");
+    let shots = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page").join(name);
     fs::create_dir_all(&shots).expect("a folder for screenshots");
     let script = here().join("crates/report/page/test.mjs");
     let output = Command::new(node)
@@ -73,7 +74,7 @@ fn a_page_is_tried_in_a_browser() {
     assert_eq!(reweave(&arguments), Some(1));
     let size = fs::metadata(&page).expect("a page").len();
     assert!(size < 500_000, "{size}");
-    try_page(&page, &["race", "deadlock", "uaf", "atomicity", "order"]);
+    try_page("kinds", &page, &["race", "deadlock", "uaf", "atomicity", "order"]);
 }
 
 /// Two threads that hold the same lock.
@@ -90,17 +91,18 @@ T2|rel(m)|b.c:22
 
 /// What `reweave verify --json` writes.
 const VERIFIED: &str = r#"{"schema": 1, "tool": "reweave", "verdict": "insufficient", "before": "./old", "after": "./new",
-  "bug": {"kind": "race", "pattern": "race", "fingerprint": "0123456789abcdef", "title": "data race on <b>total</b>",
+  "bug": {"kind": "race", "pattern": "race", "fingerprint": "0123456789abcdef", "title": "data race on <b>total</b>\u202e",
     "sites": ["add total.c:7", "add total.c:7"], "state": "shown", "by": "the patched program shows it", "steps": [4, 4]},
   "claims": [{"kind": "race", "pattern": "race", "fingerprint": "0123456789abcdee", "title": "data race on last",
     "relation": "changed", "events": [3, 5], "sites_before": [], "sites_after": ["add total.c:9"], "state": "open", "by": ""}],
   "gaps": [], "runs": 3, "traces": 2, "candidates": 5, "excluded": 2, "schedules": ["verify-01234567.schedule"],
-  "hints": ["the write at total.c:9 lies outside of the section"]}"#;
+  "hints": ["the write at <img src=x onerror=window.broken=1> \u2066total.c:9 lies outside of the section"]}"#;
 
 /// What an exploration writes.
-const EXPLORED: &str = r#"{"schema": 1, "verdict": "failed", "engine": "saturate", "runs": 3, "executions": 0, "states": 21,
+const EXPLORED: &str = r#"{"schema": 1, "verdict": "failed", "engine": "trace", "runs": 3, "executions": 21, "states": 21,
   "failures": [{"kind": "panic", "site": "assertion failed: total == 2", "schedule": "0 1 1 0", "preemptions": 1}],
-  "relied_on": ["counter"], "seconds": 0.012, "text": "explore: failed\n  T0   T1\n"}"#;
+  "relied_on": ["counter"], "assumptions": ["memory is sequentially consistent", "no spurious wake-ups"],
+  "estimate": {"pass": 2, "share": 0.125}, "seconds": 0.012, "text": "explore: failed\n  T0   T1\n"}"#;
 
 #[test]
 fn answers_that_are_no_findings_have_pages() {
@@ -112,17 +114,25 @@ fn answers_that_are_no_findings_have_pages() {
         fs::write(path(name), content).expect("it is written");
     }
     let (locked, page) = (text("locked.std"), text("page.html"));
-    for (arguments, code, answer) in [
-        (vec!["query", &locked, "--coenabled", "3,6", "--html", &page], 1, "answer-refutation"),
-        (vec!["query", &locked, "--race", "a.c:11", "b.c:21", "--html", &page], 1, "answer-refutation"),
-        (vec!["query", &locked, "--coenabled", "2,5", "--html", &page], 0, "answer-query"),
-        (vec!["report", &text("verified.json"), "--html", &page], 0, "answer-verification"),
-        (vec!["report", &text("explored.json"), "--html", &page], 0, "answer-exploration"),
+    for (name, arguments, code, answer) in [
+        ("circle", vec!["query", &locked, "--coenabled", "3,6", "--html", &page], 1, "answer-refutation"),
+        (
+            "race",
+            vec!["query", &locked, "--race", "a.c:11", "b.c:21", "--html", &page],
+            1,
+            "answer-refutation",
+        ),
+        ("query", vec!["query", &locked, "--coenabled", "2,5", "--html", &page], 0, "answer-query"),
+        ("verified", vec!["report", &text("verified.json"), "--html", &page], 0, "answer-verification"),
+        ("explored", vec!["report", &text("explored.json"), "--html", &page], 0, "answer-exploration"),
     ] {
         assert_eq!(reweave(&arguments), Some(code), "{arguments:?}");
         let html = fs::read_to_string(path("page.html")).expect("a page");
-        assert!(!html.contains("<b>") && html.matches("</script>").count() == 2, "{arguments:?}");
-        try_page(&path("page.html"), &[answer]);
+        assert!(
+            !html.contains("<b>") && !html.contains("<img") && html.matches("</script>").count() == 2,
+            "{arguments:?}"
+        );
+        try_page(name, &path("page.html"), &[answer]);
     }
     // Without a page there is nothing to show of them.
     assert_eq!(reweave(&["report", &text("explored.json")]), Some(2));
@@ -132,7 +142,7 @@ fn answers_that_are_no_findings_have_pages() {
 #[test]
 fn hostile_names_are_text() {
     let folder = tempfile::tempdir().expect("a folder");
-    let trace = folder.path().join("</script><script>broken=1<!--.std");
+    let trace = folder.path().join("</script><script>broken=1<!--\u{202e}'\u{1}.std");
     let trace = folder.path().join(trace.file_name().unwrap_or_default().to_string_lossy().replace('/', "_"));
     let names = [
         "</script><script>window.broken=1</script>",
@@ -155,7 +165,7 @@ fn hostile_names_are_text() {
     let html = fs::read_to_string(&page).expect("a page");
     assert_eq!(html.matches("</script>").count(), 2, "only its own two scripts end");
     assert!(!html.contains("<img") && !html.contains("<b>") && !html.contains('\u{2028}'));
-    try_page(&page, &["hostile"]);
+    try_page("hostile", &page, &["hostile"]);
 }
 
 #[test]

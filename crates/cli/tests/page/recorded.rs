@@ -41,7 +41,15 @@ fn the_page_of_the_demo_shows_sources_and_both_outputs() {
     predict.extend(kinds);
     predict.extend(["--html", "page.html", "--json", "shop.json", "shop.rw", "--", "./shop"]);
     ran(folder, &predict, 1);
-    try_page(&folder.join("page.html"), &["race", "deadlock", "uaf", "recorded"]);
+    try_page("demo", &folder.join("page.html"), &["race", "deadlock", "uaf", "recorded"]);
+    // The guide begins with a picture of that page, and says of which finding.
+    let found = fs::read_to_string(folder.join("shop.json")).expect("a document");
+    let found: serde_json::Value = serde_json::from_str(&found).expect("JSON");
+    let mut findings = found["findings"].as_array().expect("findings").iter();
+    let deadlock = findings.find(|one| one["kind"] == "deadlock").expect("a deadlock");
+    let name = &deadlock["fingerprint"].as_str().expect("a fingerprint")[..8];
+    let guide = fs::read_to_string(here().join("docs/guide/README.md")).expect("the guide");
+    assert!(guide.contains(&format!("finding {name}")), "scripts/report-picture takes the picture of {name}");
     // The same page, from the document alone, in the browser that the user has named.
     let browser = folder.join("browser");
     fs::write(&browser, "#!/bin/sh\ncp \"$1\" opened.html\n").expect("a file");
@@ -66,15 +74,26 @@ fn hunts_write_pages() {
     compiled("examples/bugs/use_after_free_locked.c", &[], &folder.join("session"));
     let hunt = ["hunt", "--quiet", "--runs", "1", "--deepen", "0", "--html", "page.html", "--", "./session"];
     ran(folder, &hunt, 1);
-    try_page(&folder.join("page.html"), &["uaf"]);
+    try_page("hunt", &folder.join("page.html"), &["uaf"]);
 }
 
+/// A fix that is not enough and one that is: each with a picture of the bug before it, and of its
+/// events after it.
 #[test]
 fn verdicts_on_fixes_have_pages() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     compiled("examples/bugs/lost_update.c", &[], &folder.join("old"));
-    compiled("examples/bugs/lost_update.c", &["-DHALF"], &folder.join("new"));
-    ran(folder, &["verify", "--before", "./old", "--after", "./new", "--html", "page.html"], 1);
-    try_page(&folder.join("page.html"), &["answer-verification"]);
+    for (name, flag, code, tone) in [("half-fixed", "-DHALF", 1, "bad"), ("fixed", "-DFIXED", 0, "good")] {
+        compiled("examples/bugs/lost_update.c", &[flag], &folder.join("new"));
+        let files = ["--html", "page.html", "--json", "verdict.json"];
+        ran(folder, &[&["verify", "--before", "./old", "--after", "./new"], &files[..]].concat(), code);
+        let page = fs::read_to_string(folder.join("page.html")).expect("a page");
+        assert!(page.contains(&format!("\"tone\":\"{tone}\"")), "{name}");
+        try_page(name, &folder.join("page.html"), &["answer-pictures"]);
+        // The document has the same pictures.
+        ran(folder, &["report", "verdict.json", "--html", "again.html"], 0);
+        let again = fs::read_to_string(folder.join("again.html")).expect("a page");
+        assert!(page == again, "{name}: the page of the document is another one");
+    }
 }

@@ -53,7 +53,7 @@ fn folded_events_open_a_part_at_a_time() {
     let fold = board["witness"][0].as_object().expect("a fold, or events");
     assert!(fold.contains_key("folded") || fold.contains_key("event"), "{fold:?}");
     assert_eq!(board["unfolded"].as_array().map(Vec::len), Some(400));
-    try_page(&page, &["unfold"]);
+    try_page("unfold", &page, &["unfold"]);
 }
 
 #[test]
@@ -79,4 +79,48 @@ fn pages_have_a_size_that_they_keep() {
     }
     let all: usize = sizes.iter().sum();
     assert!((4_000_000..=5_000_000).contains(&all), "{all}");
+}
+
+/// However much was found, a page has a size, says what it has not, and begins with as few
+/// elements as any other.
+#[test]
+fn more_findings_than_a_page_has_room_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let races: Vec<String> = (0..6_000)
+        .map(|number| {
+            format!("a_variable_whose_name_is_so_long_that_entries_of_a_list_take_some_room_{number}")
+        })
+        .collect();
+    let page = page_of(folder.path(), &trace(&races, 0));
+    let size = fs::metadata(&page).expect("a page").len();
+    assert!((5_000_000..8_000_000).contains(&size), "{size} bytes");
+    let data = data(&page);
+    let findings = data["results"][0]["findings"].as_array().expect("findings");
+    let (whole, listed): (Vec<&Value>, Vec<&Value>) =
+        findings.iter().partition(|finding| finding["witness_prefix"].is_u64());
+    let not_listed = data["not_listed"].as_u64().unwrap_or_default();
+    assert_eq!(data["about"]["findings"], 6_000);
+    assert_eq!(findings.len() as u64 + not_listed, 6_000);
+    assert!(whole.len() > 50 && listed.len() > 1_000, "{} and {}", whole.len(), listed.len());
+    assert!(not_listed > 100, "{not_listed}");
+    let has_picture = |finding: &&&Value| finding["view"]["board"].is_object();
+    let pictures = whole.iter().filter(has_picture).count() as u64;
+    assert_eq!(data["left_out"].as_u64(), Some(findings.len() as u64 - pictures));
+    try_page("large", &page, &["large"]);
+}
+
+/// An answer has limits, too, and says what it leaves out.
+#[test]
+fn long_answers_are_cut() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let text = "<b>long</b> ".repeat(400_000);
+    let explored = serde_json::json!({"schema": 1, "verdict": "stopped", "engine": "trace", "runs": 3,
+        "failures": (0..1_000).map(|number| serde_json::json!({"kind": "panic", "site": format!("{number} {text:.2000}")}))
+            .collect::<Vec<_>>(), "text": text});
+    fs::write(folder.path().join("explored.json"), explored.to_string()).expect("it is written");
+    assert_eq!(reweave(&["report", &path("explored.json"), "--html", &path("page.html")]), Some(0));
+    let html = fs::read_to_string(folder.path().join("page.html")).expect("a page");
+    assert!((100_000..1_500_000).contains(&html.len()), "{} bytes", html.len());
+    assert!(html.contains("more characters in the JSON"));
 }

@@ -1,9 +1,9 @@
 // An answer that is no finding: why something is impossible, what an exploration came to, whether a fix is enough.
 
-import { lane } from "./board";
-import type { Answer, Arrow, Circle, Stop } from "./data";
+import { lane, panel, unfold, type Opened } from "./board";
+import type { Answer, Arrow, Circle, Picture, Stop } from "./data";
 import { h, name, place, svg, visible } from "./dom";
-import { mark } from "./marks";
+import { legend, mark } from "./marks";
 
 const HEIGHT = 44;
 const TOP = 40;
@@ -18,13 +18,19 @@ export const answerWords = (answer: Answer): string => KINDS[answer.kind] ?? ans
 /** Draws an answer into the page; what has to be done when its width changes. */
 export function showAnswer(into: HTMLElement, answer: Answer): () => void {
   const stage = h("div", { class: "circle" });
-  const draw = (): void => { if (answer.circle) stage.replaceChildren(picture(answer.circle, Math.min(stage.clientWidth || 700, 900))); };
+  const boards = (answer.pictures ?? []).map((one) => ({ one, box: h("div", { class: "stage" }), opened: new Map<number, number>() }));
+  const draw = (): void => {
+    if (answer.circle) stage.replaceChildren(picture(answer.circle, Math.min(stage.clientWidth || 700, 900)));
+    for (const { one, box, opened } of boards) order(one, box, opened);
+  };
   into.replaceChildren(
     h("header", { class: "head" }, h("a", { class: "back", href: "#" }, "‹ List"), h("p", { class: "facts" }, answerWords(answer)),
       h("h1", { class: `verdict ${answer.tone}` }, h("span", { "aria-hidden": "true" }, SIGNS[answer.tone]), " ", visible(answer.title)),
       h("p", { class: "lead" }, visible(answer.summary))),
     answer.circle ? h("div", { class: "round" }, stage, reasons(answer.circle)) : "",
     answer.reasons?.length ? h("ol", { class: "reasons" }, answer.reasons.map((reason) => h("li", null, visible(reason)))) : "",
+    boards.length > 0 ? h("div", { class: boards.length > 1 ? "orders two" : "orders" }, boards.map(({ one, box }) => h("figure", { class: `order ${one.tone}` }, h("h2", null, visible(one.title)), h("figcaption", null, visible(one.caption)), box,
+      one.view.board ? legend(one.view.board, false) : ""))) : "",
     answer.compared?.length ? comparison(answer) : "",
     ...(answer.listings ?? []).map((listing) => h("section", { class: "listing" }, h("h2", null, visible(listing.title)), h("pre", null, lines(listing.text)))),
     h("dl", { class: "about-answer" }, answer.facts.map((fact) => h("div", null, h("dt", null, visible(fact.term)), h("dd", null, lines(fact.text))))));
@@ -32,12 +38,24 @@ export function showAnswer(into: HTMLElement, answer: Answer): () => void {
   return draw;
 }
 
+/** One order of events, to look at. */
+function order(one: Picture, box: HTMLElement, opened: Opened): void {
+  const board = one.view.board;
+  if (!board) return;
+  const open = (at: number): void => {
+    unfold(board.witness, opened, at);
+    order(one, box, opened);
+    box.querySelectorAll<HTMLElement>(".rows > li:not(.inner)")[at]?.querySelector<HTMLElement>(".hit")?.focus({ preventScroll: true });
+  };
+  box.replaceChildren(panel(one.view, board, true, box.clientWidth || 360, opened, null, open).element);
+}
+
 const SIGNS: Record<Answer["tone"], string> = { good: "✓", bad: "✗", open: "?" };
 const lines = (text: string): string => text.split("\n").map(visible).join("\n");
 
 function comparison(answer: Answer): HTMLElement {
   const cell = (label: string, text: string): HTMLElement => h("td", { "data-label": label }, lines(text));
-  return h("table", { class: "compared" },
+  return h("table", { class: "compared", "aria-label": "Before the fix and after it" },
     h("thead", null, h("tr", null, h("th", null, "What"), h("th", null, "Before the fix"), h("th", null, "After it"))),
     h("tbody", null, (answer.compared ?? []).map((row) => h("tr", { class: row.tone },
       h("th", { scope: "row" }, visible(row.title)), cell("Before", row.before),

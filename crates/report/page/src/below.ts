@@ -1,7 +1,7 @@
 // What stands below the board: how to make it happen, what to do, why to believe it, and the witness as a list.
 
 import { isFold, type Finding, type ReplayRun, type Result } from "./data";
-import { h, plural, visible } from "./dom";
+import { h, HIDDEN, plural, visible } from "./dom";
 import { sentence, siteShort } from "./words";
 
 export function below(finding: Finding, result: Result): HTMLElement {
@@ -9,13 +9,20 @@ export function below(finding: Finding, result: Result): HTMLElement {
   const command = `reweave replay ${quoted(result.trace.path)} ${finding.fingerprint.slice(0, 8)} -- ${program}`;
   return h("div", { class: "below" },
     h("section", null, h("h2", null, "Make it happen"), copyable(command), outputs(finding)),
-    h("section", null, h("h2", null, "What to do"), h("p", null, capital(finding.view?.next ?? "")), origins(finding),
+    h("section", null, finding.view?.next ? [h("h2", null, "What to do"), h("p", null, capital(finding.view.next))] : null, origins(finding),
       h("h2", null, "Why believe it"), h("p", null, why(finding, result))),
     asText(finding));
 }
 
 const capital = (text: string): string => `${visible(text.charAt(0).toUpperCase() + text.slice(1))}.`;
-const quoted = (word: string): string => (/^[\w./:=@%+-]+$/.test(word) ? word : `'${visible(word).replaceAll("'", "'\\''")}'`);
+/** A word as a shell takes it, and nothing in it that a terminal or a browser obeys. */
+function quoted(word: string): string {
+  if (/^[\w./:=@%+-]+$/.test(word)) return word;
+  const plain = word.replaceAll("\\", "\\\\").replaceAll("'", "\\'");
+  const bytes = (text: string): string => [...new TextEncoder().encode(text)].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
+  const spelled = plain.replace(HIDDEN, bytes);
+  return spelled === word ? `'${word}'` : `$'${spelled}'`;
+}
 
 function copyable(command: string): HTMLElement {
   const button = h("button", { class: "copy", type: "button", click: () => {
@@ -50,7 +57,8 @@ function origins(finding: Finding): (HTMLElement | null)[] {
 const at = (site: string): string => (site === "" ? "" : ` at ${site}`);
 
 function why(finding: Finding, result: Result): string {
-  const length = finding.witness_prefix + (finding.witness as (number | number[])[]).reduce<number>((sum, run) => sum + (Array.isArray(run) ? (run[1] ?? 0) - (run[0] ?? 0) + 1 : 1), 0);
+  if (!finding.witness) return "A separate checker ran its schedule step by step when it was found. The JSON has that schedule; this page has room for no more.";
+  const length = (finding.witness_prefix ?? 0) + (finding.witness as (number | number[])[]).reduce<number>((sum, run) => sum + (Array.isArray(run) ? (run[1] ?? 0) - (run[0] ?? 0) + 1 : 1), 0);
   return `The witness is a schedule of ${plural(length, "recorded event")}. A separate checker ran it step by step in the model ${finding.model ?? result.model}: every event in it can come where it stands.`;
 }
 

@@ -81,7 +81,7 @@ function layout(rows: Row[], board: Board, witness: boolean, compact: boolean, o
   });
 }
 
-export function panel(view: View, board: Board, witness: boolean, width: number, opened: Opened, select: (event: number) => void, open: (at: number) => void): Panel {
+export function panel(view: View, board: Board, witness: boolean, width: number, opened: Opened, select: ((event: number) => void) | null, open: (at: number) => void): Panel {
   const rows = witness ? board.witness : board.observed;
   const shape = geometry(view, board, width, opened);
   const lines = layout(rows, board, witness, shape.compact, opened);
@@ -115,12 +115,16 @@ export function panel(view: View, board: Board, witness: boolean, width: number,
       const row = rows[at];
       const now = row !== undefined && !isFold(row) && row.event === current || witness && at === step;
       element.classList.toggle("now", now);
+      element.classList.toggle("ahead", witness && at > step);
+      for (let under = element.nextElementSibling; under?.classList.contains("inner"); under = under.nextElementSibling) under.classList.toggle("ahead", witness && at > step);
       if (now) element.setAttribute("aria-current", "step");
       else element.removeAttribute("aria-current");
     });
     const line = witness ? lines[step] : lines.find((line) => !isFold(line.row) && line.row.event === current);
     const below = line && witness ? line.y + line.height : height;
+    // Its wash lies over marks and lines; words that are ahead have a colour of their own, which can be read.
     place(veil, { top: below, height: Math.max(0, height - below) });
+    cry?.classList.toggle("ahead", line !== undefined && witness && first !== undefined && first.y > line.y);
   };
   return { element, lines, states: all, show, yOf, height };
 }
@@ -144,7 +148,7 @@ function heads(view: View, shape: Geometry): HTMLElement {
   return box;
 }
 
-function rowElement(view: View, line: Line, shape: Geometry, board: Board, witness: boolean, select: (event: number) => void, open: (at: number) => void): HTMLElement {
+function rowElement(view: View, line: Line, shape: Geometry, board: Board, witness: boolean, select: ((event: number) => void) | null, open: (at: number) => void): HTMLElement {
   const { row } = line;
   if (isFold(row)) {
     const of = row.of_threads > 1 ? ` of ${plural(row.of_threads, "thread")}` : "";
@@ -175,7 +179,7 @@ function rowElement(view: View, line: Line, shape: Geometry, board: Board, witne
   // Events that share a row leave the number and the button to the first of them.
   const shared = row.pending && !shape.compact && line.at > 0 && isPending(board.witness[line.at - 1]);
   return place(h("li", { class: [...classes, shared ? "shared" : ""].filter(Boolean).join(" ") },
-    h("button", { class: "hit", type: "button", "aria-label": `event ${row.event}: ${said}`, click: () => select(row.event), ...(shared ? { "data-shared": true } : {}) }),
+    select ? h("button", { class: "hit", type: "button", "aria-label": `event ${row.event}: ${said}`, click: () => select(row.event), ...(shared ? { "data-shared": true } : {}) }) : null,
     shared ? null : place(h("span", { class: "id" }, row.event), { width: shape.ids - 2 }),
     place(label, { left, "max-width": Math.max(20, room) })), { top: line.y });
 }

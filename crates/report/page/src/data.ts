@@ -27,23 +27,25 @@ export interface ReplayRun { order: string; outcome: string; harm: string; ended
 export interface Origin { what: string; name: string; by: string; event: number; stack: string[] }
 export interface Finding {
   kind: string; pattern: string; fingerprint: string; events: number[]; sites: string[]; target: string; model?: string;
-  stacks?: string[][]; origins?: Origin[]; witness_prefix: number; witness: unknown[]; instances: number;
+  stacks?: string[][]; origins?: Origin[]; witness_prefix?: number; witness?: unknown[]; instances?: number;
   severity?: Severity; replay?: string; replays?: ReplayRun[]; view?: View;
 }
 export interface Result {
   trace: { path: string; events: number; threads: number };
-  model: string; findings: Finding[]; program?: string[]; partial?: boolean; counts: { unknown: number };
+  model: string; findings: Finding[]; program?: string[];
 }
-export interface Data { tool: string; results: Result[]; left_out: number; answers?: Answer[] }
+export interface About { traces: number; events: number; findings: number; undecided: number }
+export interface Data { tool: string; about: About; results: Result[]; left_out: number; not_listed?: number; answers?: Answer[] }
 
 /** An answer that is no finding. */
 export type Tone = "good" | "bad" | "open";
 export interface Stop { event: number; thread: number; op: string; text: string; site: string }
 export interface Arrow { from: number; to: number; reason: string; asked: boolean }
 export interface Circle { threads: string[]; events: Stop[]; steps: Arrow[] }
+export interface Picture { title: string; caption: string; tone: Tone; view: View }
 export interface Answer {
   kind: string; tone: Tone; title: string; summary: string; facts: { term: string; text: string }[]; reasons?: string[];
-  circle?: Circle; compared?: { title: string; before: string; after: string; tone: Tone }[]; listings?: { title: string; text: string }[];
+  circle?: Circle; compared?: { title: string; before: string; after: string; tone: Tone }[]; listings?: { title: string; text: string }[]; pictures?: Picture[];
 }
 
 /** A finding with its place in the page. */
@@ -79,7 +81,7 @@ export function items(data: Data): Item[] {
   return all;
 }
 
-/** 0 did harm, 1 is an error, 2 a warning. */
+/** The order of the list: what did harm first, then errors, then warnings. */
 function rank(finding: Finding): number {
   const harm = finding.severity?.harm;
   if (harm && harm !== "none") return 0;

@@ -38,7 +38,7 @@ export function place<E extends HTMLElement>(element: E, box: Partial<Record<"le
 }
 
 // Control characters and what changes the direction of text become visible: a name must not rearrange what is around it.
-const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+export const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 export const visible = (text: string): string =>
   text.replace(HIDDEN, (c) => `⟨${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);

@@ -29,6 +29,9 @@ function head(item: Item, result: Result): HTMLElement {
       fact("", `checked in the model ${finding.model ?? result.model}`), fact("mono", finding.fingerprint.slice(0, 8))));
 }
 
+/** Where it is, of a finding of which the page has no more. */
+const sites = (finding: Finding): HTMLElement => h("ul", { class: "sites" }, finding.sites.map((site) => h("li", null, name(site, "mono", 120))));
+
 /** Draws a finding into the page. */
 export function show(into: HTMLElement, item: Item, result: Result, start: number | null, moved: (step: number) => void): Shown {
   const { finding } = item;
@@ -36,7 +39,7 @@ export function show(into: HTMLElement, item: Item, result: Result, start: numbe
   const board = view?.board;
   if (!view || !board) {
     into.replaceChildren(head(item, result), h("p", { class: "none" }, "There is no picture of this finding: the page would be too large with all of them. ",
-      h("code", null, "reweave report"), " shows it as text."), below(finding, result));
+      h("code", null, "reweave report"), " shows it as text."), finding.view ? "" : sites(finding), below(finding, result));
     return { item, steps: 0, step: 0, bug: 0, go: () => undefined, play: () => undefined, unfold: () => undefined, resize: () => undefined, stop: () => undefined };
   }
   const shown: Shown & { timer: number | null } = {

@@ -6,12 +6,16 @@ import { KINDS, kindWords, short, siteShort } from "./words";
 
 export interface Filter { text: string; kinds: Set<string>; hideWarnings: boolean }
 
+/** How many entries are drawn at first; the rest follows when it is scrolled to, twice as many each time. */
+export const ROOM = 150;
+
 const LEVELS = ["high", "medium", "low"];
+const SAID = ["error that did harm", "error", "warning"];
 
 export function level(item: Item): HTMLElement {
   const word = LEVELS[item.rank] ?? "low";
   const reason = item.finding.severity?.reason ?? "";
-  return h("span", { class: `level ${word}`, title: visible(reason) }, h("i"), h("i"), h("i"), h("span", { class: "sr" }, `${word} severity`));
+  return h("span", { class: `level ${word}`, title: visible(reason) }, h("i"), h("i"), h("i"), h("span", { class: "sr" }, SAID[item.rank] ?? "warning"));
 }
 
 function matches(item: Item, filter: Filter, path: string): boolean {
@@ -64,10 +68,10 @@ export const brand = (theme: () => void): HTMLElement => h("header", { class: "b
   h("button", { class: "quiet", type: "button", title: "Light or dark (t)", "aria-label": "Switch between light and dark", click: theme }, "◐"));
 
 /** What its buttons do. */
-export interface Acts { again(): void; theme(): void; print(): void }
+export interface Acts { again(): void; more(): void; theme(): void; print(): void }
 
 /** The list, drawn into its element. */
-export function drawList(into: HTMLElement, data: Data, all: Item[], filter: Filter, current: Item | null, acts: Acts): void {
+export function drawList(into: HTMLElement, data: Data, all: Item[], filter: Filter, current: Item | null, room: number, acts: Acts): void {
   const { again, theme } = acts;
   const list = groups(data, all, filter);
   const counts = new Map<string, number>();
@@ -92,9 +96,9 @@ export function drawList(into: HTMLElement, data: Data, all: Item[], filter: Fil
   const scroll = into.scrollTop;
   into.replaceChildren(
     brand(theme),
-    about(data, all),
+    about(data),
     h("div", { class: "filters", role: "search" }, search, h("div", { class: "chips", role: "group", "aria-label": "Kinds" }, chips.length > 1 ? chips : null)),
-    drawGroups(data, list, current),
+    drawGroups(data, list, current, room, acts.more),
     ...printing(list.reduce((sum, group) => sum + group.items.length, 0), acts));
   if (focused) {
     search.focus();
@@ -109,20 +113,41 @@ function printing(count: number, acts: Acts): HTMLElement[] {
   return [h("button", { class: "quiet print", type: "button", click: acts.print }, `Print these ${count.toLocaleString("en")} findings`)];
 }
 
-function about(data: Data, all: Item[]): HTMLElement {
+function about(data: Data): HTMLElement {
   const [first] = data.results;
-  const events = data.results.reduce((sum, result) => sum + result.trace.events, 0);
-  const open = data.results.reduce((sum, result) => sum + result.counts.unknown, 0);
+  const { traces, events, findings, undecided: open } = data.about;
   return h("p", { class: "about" },
-    data.results.length === 1 && first ? name(first.trace.path, "", 40) : plural(data.results.length, "trace"),
-    `, ${plural(events, "event")}`, h("br"), plural(all.length, "finding"), open > 0 ? `, ${open.toLocaleString("en")} undecided` : "",
-    data.left_out > 0 ? `; ${data.left_out.toLocaleString("en")} without a picture` : "");
+    traces === 1 && first ? name(first.trace.path, "", 40) : plural(traces, "trace"),
+    `, ${plural(events, "event")}`, h("br"), plural(findings, "finding"), open > 0 ? `, ${open.toLocaleString("en")} undecided` : "",
+    data.left_out > 0 ? `; ${data.left_out.toLocaleString("en")} without a picture` : "",
+    data.not_listed ? `; ${data.not_listed.toLocaleString("en")} more are only in the JSON` : "");
 }
 
-function drawGroups(data: Data, list: Group[], current: Item | null): HTMLElement {
+/** Draws the rest when it comes into sight, or is asked for. */
+function sentinel(rest: number, more: () => void): HTMLElement {
+  const button = h("button", { class: "quiet rest", type: "button", click: more }, `Show more: ${plural(rest, "finding")} below`);
+  const sight = new IntersectionObserver((seen) => {
+    if (!button.isConnected) sight.disconnect();
+    else if (seen.some((one) => one.isIntersecting)) {
+      sight.disconnect();
+      more();
+    }
+  });
+  sight.observe(button);
+  return button;
+}
+
+function drawGroups(data: Data, list: Group[], current: Item | null, room: number, more: () => void): HTMLElement {
   const box = h("div", { class: "groups" });
   let run = -1;
+  let left = room;
+  const some = (items: Item[]): Item[] => {
+    const part = items.slice(0, left);
+    left -= part.length;
+    return part;
+  };
   for (const group of list) {
+    if (left <= 0) break;
     if (data.results.length > 1 && group.run !== run) {
       run = group.run;
       box.append(h("h2", { class: "run" }, name(data.results[run]?.trace.path ?? "", "", 60)));
@@ -133,10 +158,12 @@ function drawGroups(data: Data, list: Group[], current: Item | null): HTMLElemen
     if (head.length === 0) head.push(...tail.splice(0, 3));
     box.append(h("section", { class: "group" },
       h("h3", null, name(group.base), h("span", { class: "note" }, group.note === "global" ? "global" : ""), h("span", { class: "count" }, group.items.length)),
-      h("ul", null, head.map((item) => entry(item, current))),
+      h("ul", null, some(head).map((item) => entry(item, current))),
       tail.length > 0 && h("details", { class: "more", open: current !== null && tail.includes(current) },
-        h("summary", null, `${plural(tail.length, "more warning")}`), h("ul", null, tail.map((item) => entry(item, current))))));
+        h("summary", null, `${plural(tail.length, "more warning")}`), h("ul", null, some(tail).map((item) => entry(item, current))))));
   }
+  const rest = list.reduce((sum, group) => sum + group.items.length, 0) - (room - left);
+  if (rest > 0) box.append(sentinel(rest, more));
   if (list.length === 0) box.append(h("p", { class: "none" }, "Nothing matches this filter."));
   return box;
 }

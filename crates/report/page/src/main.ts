@@ -3,7 +3,7 @@
 import { answerWords, showAnswer } from "./answer";
 import { items, load, type Item } from "./data";
 import { show, type Shown } from "./finding";
-import { brand, drawList, groups, type Filter } from "./list";
+import { brand, drawList, groups, ROOM, type Filter } from "./list";
 import { h } from "./dom";
 import { fit, printAll, restore } from "./print";
 
@@ -15,6 +15,8 @@ const filter: Filter = { text: "", kinds: new Set(), hideWarnings: false };
 let current: Item | null = null;
 let shown: Shown | null = null;
 let pending: number | null = null;
+/** How many entries of the list are drawn. */
+let room = ROOM;
 const answer = data.answers?.[0];
 /** Draws the answer again, while it is the answer that is open. */
 let again: (() => void) | null = null;
@@ -22,11 +24,23 @@ let again: (() => void) | null = null;
 const ordered = (): Item[] => groups(data, all, filter).flatMap((group) => group.items);
 
 function redraw(): void {
-  if (data.results.length > 0 || !answer) drawList(list, data, all, filter, current, { again: redraw, theme, print: () => printAll(data, ordered()) });
+  if (current) room = Math.max(room, ordered().indexOf(current) + 20);
+  if (all.length > 0 || !answer) drawList(list, data, all, filter, current, room, { again: filtered, more, theme, print: () => printAll(data, ordered()) });
   else list.replaceChildren(brand(theme));
   if (!answer) return;
   const link = h("a", { class: "item answer", href: "#answer", "aria-current": again ? "true" : null }, h("span", { class: "kind" }, answerWords(answer)));
   (list.querySelector(".about") ?? list.querySelector(".brand"))?.after(link);
+}
+
+/** The list anew after the filter has changed, from its beginning. */
+function filtered(): void {
+  room = ROOM;
+  redraw();
+}
+
+function more(): void {
+  room *= 2;
+  redraw();
 }
 
 function theme(): void {

@@ -28,13 +28,13 @@ const LEGEND: [string, string[], string][] = [
 ];
 
 /** The marks that occur, with their meaning. */
-export function legend(board: Board): HTMLElement {
-  const ops = new Set([...board.observed, ...board.witness].flatMap((row) => (isFold(row) ? [] : [row.op])));
+export function legend(board: Board, both = true): HTMLElement {
+  const ops = new Set([...(both ? board.observed : []), ...board.witness].flatMap((row) => (isFold(row) ? [] : [row.op])));
   const one = (drawing: SVGElement, text: string): HTMLElement => h("span", null, svg("svg", { width: 18, height: 16, "aria-hidden": "true" }, drawing), text);
   const marks = LEGEND.filter(([, all]) => all.some((op) => ops.has(op))).map(([op, , text]) => one(mark(op, 9, 8, "var(--faint)"), text));
   if (ops.has("acq") || ops.has("racq") || ops.has("tryacq")) {
     marks.push(one(svg("rect", { class: "bar", x: 5, y: 1, width: 8, height: 14, rx: 2, "--c": "var(--faint)" }), "holds a lock"));
   }
-  marks.push(h("span", null, svg("svg", { width: 26, height: 16, "aria-hidden": "true" }, svg("path", { class: "weft key", d: "M1 4C12 4 12 12 25 12" })), "the bug's events in both orders"));
+  if (both) marks.push(h("span", null, svg("svg", { width: 26, height: 16, "aria-hidden": "true" }, svg("path", { class: "weft key", d: "M1 4C12 4 12 12 25 12" })), "the bug's events in both orders"));
   return h("div", { class: "legend" }, marks);
 }

@@ -30,12 +30,29 @@ pub struct Explored {
     /// What else it assumes.
     #[serde(default)]
     pub assumptions: Vec<String>,
+    /// How much of it was looked at, where the engine can say.
+    #[serde(default)]
+    pub estimate: Option<Estimate>,
     /// How long it took.
     #[serde(default)]
     pub seconds: f64,
     /// The report for people, with the failing schedule in columns.
     #[serde(default)]
     pub text: String,
+}
+
+/// How far an exploration came that a limit ended.
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Debug)]
+pub struct Estimate {
+    /// In which pass over all states it was; 0 where that is not said.
+    #[serde(default)]
+    pub pass: u64,
+    /// The part of it that was done, from 0 to 1.
+    #[serde(alias = "done")]
+    pub share: f64,
+    /// How many executions there are in all, about.
+    #[serde(default)]
+    pub executions: Option<u64>,
 }
 
 /// One failure of a test.
@@ -59,7 +76,10 @@ impl From<&Explored> for Answer {
             "proved" => (
                 Tone::Good,
                 "Proved".to_owned(),
-                "No interleaving of the test fails, under the assumptions below.".to_owned(),
+                match explored.assumptions.len() + explored.relied_on.len() {
+                    0 => "No interleaving of the test fails.".to_owned(),
+                    _ => "No interleaving of the test fails, under the assumptions below.".to_owned(),
+                },
             ),
             "failed" => {
                 let first = explored.failures.first();
@@ -77,6 +97,9 @@ impl From<&Explored> for Answer {
             fact("Looked at", looked_at(explored)),
             fact("Time", format!("{:.2} s", explored.seconds)),
         ];
+        facts.extend(
+            explored.estimate.map(|estimate| fact("Estimate", estimated(estimate, explored.executions))),
+        );
         facts.extend(explored.assumptions.iter().map(|text| fact("Assumes", text)));
         if !explored.relied_on.is_empty() {
             facts.push(fact("Specifications relied on", explored.relied_on.join(", ")));
@@ -98,6 +121,23 @@ impl From<&Explored> for Answer {
             ..Answer::default()
         }
     }
+}
+
+/// What is known of how much there is, as if all moves of a state led to as much.
+fn estimated(estimate: Estimate, looked_at: u64) -> String {
+    let share = if estimate.share.is_finite() { estimate.share.clamp(0.0, 1.0) } else { 0.0 };
+    let part = match 100.0 * share {
+        percent if percent > 99.9 => "over 99.9 %".to_owned(),
+        percent if percent < 0.1 => "less than 0.1 %".to_owned(),
+        percent => format!("about {percent:.1} %"),
+    };
+    let pass = match estimate.pass {
+        0 => String::new(),
+        pass => format!(" of pass {pass} over all states"),
+    };
+    let of =
+        estimate.executions.map(|all| format!(", {looked_at} of about {} executions", all.max(looked_at)));
+    format!("{part}{pass} was done{}", of.unwrap_or_default())
 }
 
 fn looked_at(explored: &Explored) -> String {

@@ -34,7 +34,7 @@ impl Answer {
             Verdict::Infeasible(why) => answer.refute(trace, model, asked, why),
             Verdict::Unknown(reason) => {
                 answer.title = "Not known".to_owned();
-                answer.summary = format!("The search ended before it was settled: {reason:?}.");
+                answer.summary = refutation::unknown(*reason).to_owned();
             }
         }
         answer

@@ -34,6 +34,7 @@ impl From<&Verified> for Answer {
             facts,
             reasons: verified.gaps.clone(),
             compared: bugs.chain(claims).collect(),
+            pictures: verified.pictures.clone(),
             ..Answer::default()
         }
     }

@@ -1,9 +1,11 @@
 //! Views: what the rows of both orders and the states say, for every finding of every litmus test.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use reweave_detect::{Options, predict};
 use reweave_report::view::{Harmless, Maker, NewRead, Row, Step, Subject, View};
 use reweave_testkit::litmus;
-use reweave_trace::{EventId, Model, Trace};
+use reweave_trace::{EventId, LockId, Model, Op, ThreadId, Trace, VarId};
 use reweave_witness::{CheckedWitness, Claim};
 
 fn views(trace: &Trace, model: Model) -> Vec<(Vec<u32>, View)> {
@@ -149,3 +151,121 @@ fn what_is_new_in_a_schedule_does_no_harm_for_the_reason_given() {
     assert!(reasons.iter().all(|&count| count > 0), "{reasons:?}");
     assert!(fed > 0 && computed > 0, "{fed} {computed}");
 }
+}
+
+/// What a run in some order has come to, in the simplest way: who wrote what last, and who holds
+/// what.
+#[derive(Clone, Default)]
+struct Naive {
+    writers: BTreeMap<VarId, EventId>,
+    held: BTreeMap<ThreadId, Vec<LockId>>,
+}
+
+impl Naive {
+    fn run(&mut self, trace: &Trace, id: EventId) {
+        let held = self.held.entry(trace.thread(id)).or_default();
+        match trace.op(id) {
+            Op::Acquire(lock) | Op::TryAcquire(lock) | Op::SharedAcquire(lock) => held.push(lock),
+            Op::Release(lock) | Op::SharedRelease(lock) => {
+                let place = held.iter().rposition(|&one| one == lock).expect("it is held");
+                held.remove(place);
+            }
+            op => {
+                if let Some(access) = op.access().filter(|access| access.writes) {
+                    self.writers.insert(access.variable, id);
+                }
+            }
+        }
+    }
+}
+
+/// How much was compared.
+#[derive(Default, Debug)]
+struct Compared {
+    reads: u64,
+    changed: u64,
+    locks: u64,
+    values: u64,
+}
+
+impl Compared {
+    /// What a row says of its read, with the run before it.
+    fn read(&mut self, trace: &Trace, step: &Step, before: &Naive) {
+        let Some(read) = &step.reads else { return };
+        let variable = trace.op(EventId(step.event)).access().expect("a read").variable;
+        let writer = before.writers.get(&variable).copied();
+        assert_eq!(read.writer, writer.map(|one| one.0), "{step:?}");
+        let written = writer.and_then(|one| trace.values(one).written);
+        if let (Some(value), Some(written), true) = (&read.value, written, read.changed) {
+            assert_eq!(*value, trace.value(written).to_string(), "{step:?}");
+        }
+        self.reads += 1;
+        self.changed += u64::from(read.changed);
+    }
+
+    /// What a row says of the state, with the run after it.
+    fn state(&mut self, trace: &Trace, view: &View, step: &Step, now: &Naive) {
+        for thread in &step.state.threads {
+            let name = &view.threads[thread.thread as usize].name;
+            let locks = now.held.iter().find(|(id, _)| trace.thread_name(**id) == name);
+            let locks = locks.map(|(_, locks)| locks.as_slice()).unwrap_or_default();
+            let theirs: BTreeSet<&str> = locks.iter().map(|&lock| trace.lock_name(lock)).collect();
+            let ours = thread.held.iter().map(|&lock| view.targets[lock as usize].name.as_str());
+            assert_eq!(ours.collect::<BTreeSet<_>>(), theirs, "{step:?}");
+            self.locks += theirs.len() as u64;
+        }
+        for value in &step.state.values {
+            let name = &view.targets[value.target as usize].name;
+            let writer = now.writers.iter().find(|(id, _)| trace.variable_name(**id) == name);
+            assert_eq!(value.writer, writer.map(|(_, id)| id.0), "{step:?}");
+            self.values += 1;
+        }
+    }
+
+    fn rows(&mut self, trace: &Trace, view: &View, rows: &[Row], order: &[EventId]) {
+        let mut naive = Naive::default();
+        let mut around = BTreeMap::new();
+        for &id in order {
+            let before = naive.clone();
+            naive.run(trace, id);
+            around.insert(id.0, (before, naive.clone()));
+        }
+        for step in steps(rows).filter(|step| !step.pending) {
+            if let Some((before, now)) = around.get(&step.event) {
+                self.read(trace, step, before);
+                self.state(trace, view, step, now);
+            }
+        }
+    }
+}
+
+/// What each row says of its read and of its state is what a run without any machine comes to.
+#[test]
+fn reads_values_and_locks_are_those_of_a_plain_run() {
+    let mut compared = Compared::default();
+    // The memory of objects is written by their birth and end, too, and that of attempts only
+    // where they succeed.
+    let is_plain = |op: Op| !matches!(op, Op::Alloc(_) | Op::Free(_) | Op::FailedAttempt(_));
+    for test in litmus::all() {
+        let trace = &test.trace;
+        if !trace.events().all(|(_, event)| is_plain(event.op)) {
+            continue;
+        }
+        let prediction = predict(trace, Model::Rf, &Options::default()).expect("a prediction");
+        for finding in &prediction.findings {
+            let subject = Subject {
+                kind: finding.kind(),
+                pattern: finding.pattern(),
+                events: finding.events(),
+                checked: finding.witness(),
+            };
+            let view = Maker::new(trace, finding.events().iter().copied()).views(&[subject]).remove(0);
+            let board = view.board.as_ref().expect("it is small");
+            let observed: Vec<EventId> = trace.events().map(|(id, _)| id).collect();
+            compared.rows(trace, &view, &board.observed, &observed);
+            let witness: Vec<EventId> = finding.witness().witness().schedule(trace).collect();
+            compared.rows(trace, &view, &board.witness, &witness);
+        }
+    }
+    let Compared { reads, changed, locks, values } = compared;
+    assert!(reads > 20 && changed > 0 && locks > 20 && values > 20, "{compared:?}");

@@ -10,7 +10,7 @@ use reweave_trace::{EventId, Trace, VarId};
 use reweave_witness::Claim;
 
 use super::pairs::Pairs;
-use super::{Question, clock, exit, source_line, unknown};
+use super::{Question, clock, exit, source_line};
 use crate::args::SourceLine;
 use crate::console::{BAD, GOOD, STRONG};
 use crate::document;
@@ -162,7 +162,7 @@ impl Report<'_> {
             Verdict::Infeasible(why) => {
                 write!(out, "\n{}", refutation::text(&loaded.trace, model, asked, why))?;
             }
-            Verdict::Unknown(reason) => writeln!(out, "\n{}", unknown(*reason))?,
+            Verdict::Unknown(reason) => writeln!(out, "\n{}", refutation::unknown(*reason))?,
         }
         Ok(())
     }

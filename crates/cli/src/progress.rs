@@ -1,11 +1,12 @@
 //! What is being done and how far it is, on a terminal, once it has taken a second.
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::console::Console;
 use crate::plain::plain;
@@ -69,6 +70,9 @@ impl Unit {
 /// How a line looks that counts nothing.
 const WAITING: &str = "{spinner} {prefix}, for {elapsed} so far";
 
+/// The same where the work is over at some time, whatever comes of it.
+const ENDING: &str = "{spinner} {prefix}, for {elapsed} so far, {left}";
+
 impl Progress {
     /// Work that reports how far it is.
     pub(crate) fn new(what: impl Into<String>, unit: Unit, console: &Console) -> Progress {
@@ -78,6 +82,22 @@ impl Progress {
     /// Work that cannot say how far it is.
     pub(crate) fn waiting(what: impl Into<String>, console: &Console) -> Progress {
         Progress::new(what, Unit::Events, console)
+    }
+
+    /// Work that cannot say how far it is, but is over at the latest at that time.
+    pub(crate) fn until(what: impl Into<String>, end: Option<Instant>, console: &Console) -> Progress {
+        let progress = Progress::waiting(what, console);
+        if let (Some(line), Some(end)) = (&progress.line, end) {
+            line.bar.set_style(ending(end));
+        }
+        progress
+    }
+
+    /// Says what is being done now.
+    pub(crate) fn say(&self, what: impl Into<String>) {
+        if let Some(line) = &self.line {
+            line.bar.set_prefix(plain(what.into()));
+        }
     }
 
     /// Says something above the line.
@@ -131,6 +151,16 @@ impl Drop for Line {
     }
 }
 
+/// How a line looks that knows when its work is over at the latest.
+fn ending(end: Instant) -> ProgressStyle {
+    let left = move |_: &ProgressState, text: &mut dyn fmt::Write| {
+        let left = end.saturating_duration_since(Instant::now());
+        // A line that cannot be written is not drawn.
+        let _ = write!(text, "at most {} left", HumanDuration(Duration::from_secs(left.as_secs())));
+    };
+    style(ENDING).with_key("left", left)
+}
+
 /// A template that does not parse costs the look, not the command.
 fn style(template: &str) -> ProgressStyle {
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -146,7 +176,7 @@ mod tests {
     #[test]
     fn every_template_parses() {
         let templates = UNITS.iter().flat_map(|unit| [unit.template(false), unit.template(true)]);
-        for template in templates.chain([WAITING.to_owned()]) {
+        for template in templates.chain([WAITING, ENDING].map(str::to_owned)) {
             assert!(ProgressStyle::with_template(&template).is_ok(), "{template}");
         }
     }

@@ -49,6 +49,7 @@ pub const TOPICS: &[Topic] = topics! {
     "witness": "schedule" "checker" "check";
     "undecided": "unknown" "budget" "tries" "inconclusive" "stopped";
     "replay": "confirmed" "diverged" "hung" "finished" "confirm";
+    "verify": "fix" "insufficient" "sufficient" "new-bug" "not-shown" "excluded" "harmless" "shown" "open";
     "severity": "error" "warning" "strict" "harm" "crash" "assertion" "hang" "difference";
     "fingerprint": "fingerprints" "suppressions" "baseline";
     "exit-codes": "exit" "exit-code";
@@ -78,11 +79,15 @@ mod tests {
             UndecidedReason::Stopped,
         ];
         let patterns = ["cycle", "dead-holder", "wait-cycle", "lost-wake-up", "use-before-initialisation"];
+        // Those of `reweave verify`, whose crate this one does not know; the tests of the program
+        // ask for each.
+        let verdicts = ["insufficient", "new-bug", "sufficient", "not-shown"];
+        let verdicts = verdicts.into_iter().chain(["excluded", "harmless", "shown", "open"]);
         let more = ["call-order", "use-after-free", "double-free", "RWR", "WxWxWyWy"];
         let outcomes = [Replay::Confirmed, Replay::Diverged, Replay::Hung, Replay::Finished];
         let names = Kind::ALL.map(Kind::name).into_iter().chain(Model::ALL.map(Model::name));
         let names = names.chain(reasons.map(UndecidedReason::name)).chain(outcomes.map(Replay::name));
-        for name in names.chain(patterns).chain(more) {
+        for name in names.chain(patterns).chain(more).chain(verdicts) {
             let topic = topic(name).unwrap_or_else(|| panic!("{name}"));
             let is_word = |word: &str| word.trim_end_matches(',') == name;
             assert!(topic.name == name || topic.body().split_whitespace().any(is_word), "{name}");

@@ -23,7 +23,10 @@ pub(crate) fn run(args: &CheckArgs, global: &Global, console: &Console) -> anyho
     let Question { model, schedule, claim } = witness_file::read(&args.witness)?;
     let loaded = input::load(&args.trace, args.reading, global, console)?;
     let loaded = input::with_specifications(loaded, &args.spec)?;
-    let progress = Progress::waiting("checking", console);
+    let progress = Progress::waiting(
+        format!("checking in a trace of {}", plural::count(loaded.trace.len() as u64, "event")),
+        console,
+    );
     let links = reweave_spec::links(&loaded.trace);
     let order = ProgramOrder::new(&loaded.trace);
     let checked =

@@ -18,6 +18,7 @@ use crate::console::{Console, STRONG};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
+use crate::plural;
 use crate::progress::Progress;
 
 /// How wide text is.
@@ -151,7 +152,10 @@ fn print(trace: &Trace, found: &Found, console: &Console) -> anyhow::Result<Exit
     let subject =
         Subject { kind: found.kind, pattern: found.pattern, events: &found.events, checked: &found.checked };
     let sentences = {
-        let _progress = Progress::waiting("running the schedule", console);
+        let _progress = Progress::waiting(
+            format!("running the schedule, of {} at most", plural::count(trace.len() as u64, "event")),
+            console,
+        );
         why(trace, &reweave_spec::links(trace), &found.checked)
     };
     let mut out = console.out();

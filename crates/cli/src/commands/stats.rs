@@ -18,7 +18,7 @@ use crate::args::{Global, StatsArgs};
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::progress::Progress;
-use crate::{document, input};
+use crate::{document, input, plural};
 
 pub(crate) fn run(args: &StatsArgs, global: &Global, console: &Console) -> anyhow::Result<Exit> {
     if !args.program.is_empty() {
@@ -37,7 +37,10 @@ pub(crate) fn run(args: &StatsArgs, global: &Global, console: &Console) -> anyho
     let exit = for_each(&traces, console, |path| {
         let loaded = input::load(path, args.reading, global, console)?;
         let stats = {
-            let _progress = Progress::waiting("counting", console);
+            let _progress = Progress::waiting(
+                format!("counting {}", plural::count(loaded.trace.len() as u64, "event")),
+                console,
+            );
             measure::measure(&loaded.trace)
         };
         let modules = modules(path, console);

@@ -47,6 +47,19 @@ fn kinds_and_terms_are_explained() {
     assert!(run(["explain"]).exits(0).text().contains("deadlock"));
 }
 
+/// Whatever a verification can say is explained, by its name in documents.
+#[test]
+fn verdicts_on_fixes_are_explained() {
+    use reweave_verify::{State, Verdict};
+    let verdicts = [Verdict::Insufficient, Verdict::NewBug, Verdict::Sufficient, Verdict::NotShown];
+    let states = [State::Excluded, State::Harmless, State::Shown, State::Open];
+    for name in verdicts.map(Verdict::name).into_iter().chain(states.map(State::name)).chain(["verify"]) {
+        let text = run(["explain", name]).exits(0);
+        assert!(text.text().starts_with("Verify: is this fix enough?"), "{name}: {}", text.text());
+    }
+    assert!(run(["explain", Verdict::Undecided.name()]).exits(0).text().contains("reweave explain verify"));
+}
+
 #[test]
 fn what_cannot_be_explained_is_said() {
     let bank = TRACES[0];

@@ -59,11 +59,11 @@ pub(super) fn record_all(
             cut = cut.or_else(|| Some(format!("{} of {} runs were recorded", number - 1, args.runs)));
             break;
         }
-        if args.runs > 1 && console.shows_progress() {
+        if console.shows_progress() {
             console.note(format_args!(
                 "run {number} of {}, seed {seed}{}",
                 args.runs,
-                left(start.elapsed(), number - 1, args.runs)
+                left(start.elapsed(), number - 1, args.runs, limit(args, clock))
             ));
         }
         if drives {
@@ -98,11 +98,11 @@ fn limit(args: &HuntArgs, clock: &Clock) -> Duration {
     clock.left(Phase::Record).map_or(args.timeout, |left| args.timeout.min(left.max(SHORTEST)))
 }
 
-/// How long the rest will take if it takes as long as what was done.
-fn left(spent: Duration, done: u32, all: u32) -> String {
+/// How long the rest will take if it takes as long as what was done; before that, how long it may.
+fn left(spent: Duration, done: u32, all: u32, most: Duration) -> String {
     match spent.checked_div(done) {
         Some(each) => format!(", about {} s left", (each * (all - done)).as_secs().max(1)),
-        None => String::new(),
+        None => format!(", at most {} s each", most.as_secs().max(1)),
     }
 }
 
@@ -202,7 +202,8 @@ mod tests {
 
     #[test]
     fn the_rest_is_estimated_from_what_was_done() {
-        assert_eq!(left(Duration::from_secs(6), 2, 5), ", about 9 s left");
-        assert_eq!(left(Duration::ZERO, 0, 5), "");
+        let most = Duration::from_secs(60);
+        assert_eq!(left(Duration::from_secs(6), 2, 5, most), ", about 9 s left");
+        assert_eq!(left(Duration::ZERO, 0, 5, most), ", at most 60 s each");
     }
 }

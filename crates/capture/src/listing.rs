@@ -211,7 +211,7 @@ fn call(loader: &Loader, next: u64, offset: u64, callee: &str) -> Option<Listed>
     copy.push(within.clone());
     let what = match callee.strip_prefix("__tsan_") {
         Some("func_entry") => "begin".to_owned(),
-        Some(hook) => hook.to_owned(),
+        Some(hook) => hooked(hook),
         None => format!("call {}", demangled(callee)),
     };
     Some(Listed {
@@ -225,6 +225,25 @@ fn call(loader: &Loader, next: u64, offset: u64, callee: &str) -> Option<Listed>
         what,
         target: String::new(),
     })
+}
+
+/// What a hook of ThreadSanitizer tells of, in the words that are used of the plugin's sites.
+fn hooked(hook: &str) -> String {
+    if let Some(atomic) = hook.strip_prefix("atomic") {
+        return match atomic.trim_start_matches(|one: char| one.is_ascii_digit()) {
+            "_load" => "atomic read".to_owned(),
+            "_store" => "atomic write".to_owned(),
+            "_thread_fence" | "_signal_fence" => hook.to_owned(),
+            _ => "update".to_owned(),
+        };
+    }
+    let plain = hook.trim_start_matches("unaligned_").trim_start_matches("volatile_");
+    let plain = plain.trim_end_matches("_pc").trim_end_matches(|one: char| one.is_ascii_digit());
+    match plain {
+        "read" | "read_range" | "vptr_read" => "read".to_owned(),
+        "write" | "write_range" | "read_write" | "vptr_update" => "write".to_owned(),
+        _ => hook.to_owned(),
+    }
 }
 
 /// A number for each function's code.
@@ -292,6 +311,33 @@ impl Hash {
             Operand::Assembly(text) if text != NONE => self.text(table.string(text)),
             Operand::Assembly(_) | Operand::Constant(_) | Operand::Nothing => self.text("-"),
             operand => self.text(&format!("{operand:?}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hooks_are_what_sites_are() {
+        for (hook, what) in [
+            ("read4", "read"),
+            ("unaligned_write4", "write"),
+            ("volatile_read8", "read"),
+            ("unaligned_volatile_write2", "write"),
+            ("read1_pc", "read"),
+            ("read_write8", "write"),
+            ("write_range", "write"),
+            ("vptr_update", "write"),
+            ("atomic32_load", "atomic read"),
+            ("atomic8_store", "atomic write"),
+            ("atomic64_fetch_add", "update"),
+            ("atomic32_compare_exchange_val", "update"),
+            ("atomic_thread_fence", "atomic_thread_fence"),
+            ("memcpy", "memcpy"),
+        ] {
+            assert_eq!(hooked(hook), what, "{hook}");
         }
     }
 }

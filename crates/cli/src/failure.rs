@@ -18,16 +18,23 @@ pub(crate) struct Failure {
     hint: Option<String>,
     /// Whether it is for want of memory.
     no_memory: bool,
+    /// Whether a limit of the user was reached.
+    stopped: bool,
 }
 
 impl Failure {
     pub(crate) fn new(message: impl Into<String>) -> Failure {
-        Failure { message: message.into(), hint: None, no_memory: false }
+        Failure { message: message.into(), hint: None, no_memory: false, stopped: false }
     }
 
     /// An error for want of memory.
     pub(crate) fn no_memory(message: impl Into<String>) -> Failure {
         Failure { no_memory: true, ..Failure::new(message) }.hint(MORE_MEMORY)
+    }
+
+    /// A limit of the user that was reached before there was an answer.
+    pub(crate) fn stopped(message: impl Into<String>) -> Failure {
+        Failure { stopped: true, ..Failure::new(message) }
     }
 
     pub(crate) fn hint(self, hint: impl Into<String>) -> Failure {
@@ -63,7 +70,8 @@ pub(crate) fn report(error: &anyhow::Error, console: &Console) -> Exit {
     if let Some(hint) = hint(error) {
         console.hint(hint);
     }
-    if is_out_of_memory(error) {
+    let stopped = error.downcast_ref::<Failure>().is_some_and(|failure| failure.stopped);
+    if stopped || is_out_of_memory(error) {
         return Exit::Stopped;
     }
     Exit::BadInput

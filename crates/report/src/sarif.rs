@@ -6,14 +6,15 @@
 mod flow;
 mod rule;
 mod site;
+mod verified;
 
 use std::collections::BTreeMap;
 
 use reweave_detect::Kind;
 use serde_json::Value;
 use serde_sarif::sarif::{
-    ArtifactLocation, Invocation, Location, Message, PropertyBag, ResultLevel, Run, RunAutomationDetails,
-    Sarif, Stack, StackFrame, Tool, ToolComponent,
+    ArtifactLocation, Invocation, Location, Message, PropertyBag, ReportingDescriptor, ResultLevel, Run,
+    RunAutomationDetails, Sarif, Stack, StackFrame, Tool, ToolComponent,
 };
 
 use crate::event::clean;
@@ -22,6 +23,7 @@ use crate::text;
 use crate::view::Level;
 
 pub use serde_sarif::sarif::Result;
+pub use verified::verified;
 
 /// The key of our fingerprint in a result.
 const FINGERPRINT: &str = "reweave/v2";
@@ -160,28 +162,36 @@ fn stacks(finding: &Finding) -> Vec<Stack> {
 
 /// The whole document. `results` are those of the findings that are shown.
 pub fn log(document: &Document, results: Vec<Result>) -> Sarif {
+    // A run that left something open is no proof that nothing is wrong.
+    let complete = !document.is_partial() && document.counts().unknown == 0;
+    let counts = serde_json::to_value(document.counts()).unwrap_or_default();
+    let properties =
+        BTreeMap::from([("complete".to_owned(), Value::from(complete)), ("counts".to_owned(), counts)]);
+    whole(properties, !document.is_partial(), "reweave/", rule::failed(), results)
+}
+
+/// A document with one run, whose results are of the kinds of bugs or of another rule.
+fn whole(
+    properties: BTreeMap<String, Value>,
+    successful: bool,
+    category: &str,
+    other: ReportingDescriptor,
+    results: Vec<Result>,
+) -> Sarif {
     let driver = ToolComponent::builder()
         .name("reweave")
         .version(env!("CARGO_PKG_VERSION"))
         .semantic_version(env!("CARGO_PKG_VERSION"))
-        .rules(Kind::ALL.into_iter().map(rule::descriptor).chain([rule::failed()]).collect::<Vec<_>>())
+        .rules(Kind::ALL.into_iter().map(rule::descriptor).chain([other]).collect::<Vec<_>>())
         .build();
-    // A run that left something open is no proof that nothing is wrong.
-    let complete = !document.is_partial() && document.counts().unknown == 0;
-    let counts = serde_json::to_value(document.counts()).unwrap_or_default();
-    let properties = PropertyBag::builder()
-        .additional_properties(BTreeMap::from([
-            ("complete".to_owned(), Value::from(complete)),
-            ("counts".to_owned(), counts),
-        ]))
-        .build();
+    let properties = PropertyBag::builder().additional_properties(properties).build();
     let root = ArtifactLocation::builder().description(message("The root of the sources.")).build();
     let run = Run::builder()
         .tool(Tool::builder().driver(driver).build())
-        .automation_details(RunAutomationDetails::builder().id("reweave/").build())
+        .automation_details(RunAutomationDetails::builder().id(category).build())
         .original_uri_base_ids(BTreeMap::from([(SOURCES.to_owned(), root)]))
         .column_kind(Value::from("unicodeCodePoints"))
-        .invocations(vec![Invocation::builder().execution_successful(!document.is_partial()).build()])
+        .invocations(vec![Invocation::builder().execution_successful(successful).build()])
         .results(results)
         .properties(properties)
         .build();

@@ -88,9 +88,10 @@ const RECORDED: [&str; 27] = [
     "call free",
 ];
 
-/// Whether running an operation is seen: it is an access, or a call that is recorded.
+/// Whether running an operation is seen: it is an access, or a call that is recorded. That a
+/// function begins is only where a thread does so in it.
 fn is_seen(what: &str) -> bool {
-    !what.starts_with("call ")
+    what != "begin" && !what.starts_with("call ")
         || what.starts_with("call llvm.")
         || RECORDED.iter().any(|name| what.starts_with(name))
 }

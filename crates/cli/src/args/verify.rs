@@ -78,6 +78,9 @@ pub(crate) struct VerifyArgs {
     /// Write the verdict as JSON to this file; - for standard output, and nothing else there
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+    /// Write what the fix leaves or brings as SARIF 2.1.0 to this file, for code hosts; - for standard output, and nothing else there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sarif: Option<PathBuf>,
     /// Write the verdict as a page of HTML to this file, to be opened in a browser
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,

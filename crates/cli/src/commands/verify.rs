@@ -6,6 +6,7 @@ mod fails;
 mod git;
 mod given;
 mod look;
+mod pictures;
 mod runner;
 mod show;
 
@@ -16,19 +17,19 @@ use std::time::Instant;
 use anyhow::Context;
 use reweave_replay::text;
 use reweave_report::answer::Answer;
-use reweave_report::html;
 use reweave_report::json::predict::Document;
+use reweave_report::{html, sarif};
 use reweave_session::{Folder, adopt, interrupt};
 use reweave_verify::port::Builds;
 use reweave_verify::{Map, Verdict};
 
 use super::predict::watch::{Allowed, Watch};
+use super::reports::Outputs;
 use crate::args::{Global, VerifyArgs};
 use crate::console::Console;
 use crate::document;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input;
 use crate::progress::Progress;
 use after::{After, Outcomes};
 use given::Given;
@@ -36,6 +37,7 @@ use look::Search;
 use runner::Runner;
 
 pub(crate) fn run(args: &VerifyArgs, global: &Global, console: &Console) -> anyhow::Result<Exit> {
+    let text = !outputs(args).standard()?;
     let temporary = Folder::temporary()?;
     let folder = match &args.keep {
         Some(folder) => {
@@ -46,15 +48,13 @@ pub(crate) fn run(args: &VerifyArgs, global: &Global, console: &Console) -> anyh
     };
     interrupt::watch()?;
     adopt()?;
-    let given = Given::new(args, folder, console)?;
+    // What builds and checks take is of the budget, too.
     let end = Instant::now() + args.budget;
-    let watch = Watch::start(Allowed {
-        time: Some(args.budget),
-        end: Instant::now().checked_add(args.budget),
-        ..Allowed::default()
-    })
-    .context("no thread can be started: there is no memory for it, or a limit forbids it")?;
-    let search = Search { global, console, watch: &watch };
+    let progress = Progress::until("looking at the programs", Some(end), console);
+    let given = Given::new(args, folder, end, &progress, console)?;
+    let watch = Watch::start(Allowed { time: Some(args.budget), end: Some(end), ..Allowed::default() })
+        .context("no thread can be started: there is no memory for it, or a limit forbids it")?;
+    let search = Search { global, console, watch: &watch, progress: &progress, end };
     let trace = args.trace.as_deref().map(|path| search.open(path)).transpose()?;
     let (old_code, new_code) = match (&given.before, &trace) {
         (Some(before), _) => runner::codes(&before.path, &given.after.path)?,
@@ -64,32 +64,31 @@ pub(crate) fn run(args: &VerifyArgs, global: &Global, console: &Console) -> anyh
     let map = Map::new(&old_code, &new_code, given.diff.as_ref());
     let builds = Builds { old: &old_code, new: &new_code, map: &map, diff: given.diff.as_ref() };
     let old = given.before.clone();
-    let mut old = old.map(|old| Runner::new(old, &given.arguments, args, folder, "old")).transpose()?;
-    let progress = Progress::waiting("looking for the bug in the old program", console);
+    let runner = |program, name| Runner::new(program, &given.arguments, args, folder, name, end);
+    let mut old = old.map(|old| runner(old, "old")).transpose()?;
     let mut before = before::hunt(old.as_mut(), trace.as_ref(), builds, args, search)?;
-    drop(progress);
     if interrupt::requested() {
         return Ok(Exit::Interrupted);
     }
-    let text = args.json.as_deref().is_none_or(|path| !input::is_standard(path));
     if before.bugs.is_empty() {
+        drop(progress);
         given::shorten(&given, &mut before, None);
-        write(args, &show::document(&given, &before, None, None), console)?;
+        write(args, &show::document(&given, &before, None, None, Vec::new()), console)?;
         if text {
             show::not_shown(args, &given, &before, console)?;
         }
-        return Ok(Exit::BadInput);
+        return Ok(if before.cut { Exit::Stopped } else { Exit::BadInput });
     }
-    let mut new = Runner::new(given.after.clone(), &given.arguments, args, folder, "new")?;
-    let progress = Progress::waiting("looking for it in the new program", console);
-    let mut outcomes = After::new(&mut new, builds, &before, args, search, end).verify()?;
+    let mut new = runner(given.after.clone(), "new")?;
+    let mut outcomes = After::new(&mut new, builds, &before, args, search).verify()?;
+    let pictures = pictures::pictures(args, &before, &outcomes, builds, &given, search)?;
     drop(progress);
     if interrupt::requested() {
         return Ok(Exit::Interrupted);
     }
     let schedule = save(args, &before, &outcomes)?;
     given::shorten(&given, &mut before, Some(&mut outcomes));
-    write(args, &show::document(&given, &before, Some(&outcomes), schedule.as_deref()), console)?;
+    write(args, &show::document(&given, &before, Some(&outcomes), schedule.as_deref(), pictures), console)?;
     if text {
         show::verdict(&given, &before, &outcomes, schedule.as_deref(), console)?;
     }
@@ -101,13 +100,21 @@ pub(crate) fn run(args: &VerifyArgs, global: &Global, console: &Console) -> anyh
     })
 }
 
+/// The files that are written.
+fn outputs(args: &VerifyArgs) -> Outputs<'_> {
+    Outputs { json: args.json.as_ref(), sarif: args.sarif.as_ref(), html: args.html.as_ref() }
+}
+
 fn write(
     args: &VerifyArgs,
     verified: &reweave_report::json::Verified,
     console: &Console,
 ) -> anyhow::Result<()> {
     if let Some(path) = &args.json {
-        document::write_json(path, verified, console)?;
+        document::write_dense_json(path, verified, document::FINDINGS, console)?;
+    }
+    if let Some(path) = &args.sarif {
+        document::write_json(path, &sarif::verified(verified), console)?;
     }
     if let Some(path) = &args.html {
         let answer = Answer::from(verified);

@@ -52,6 +52,27 @@ pub(super) fn failed() -> ReportingDescriptor {
         .build()
 }
 
+/// The rule of fixes about which nothing can be said.
+pub(super) const UNDECIDED: &str = "fix-undecided";
+
+/// That rule.
+pub(super) fn undecided() -> ReportingDescriptor {
+    let text = |text: &str| MultiformatMessageString::builder().text(text).build();
+    let full =
+        "Whether the bug is gone is not known: something could not be looked at that the verdict depends on.";
+    let tags = ["concurrency", "correctness"].map(str::to_owned).to_vec();
+    let more = BTreeMap::from([("problem.severity".to_owned(), "warning".into())]);
+    ReportingDescriptor::builder()
+        .id(UNDECIDED)
+        .name("FixUndecided")
+        .short_description(text("It is not known whether a fix is enough"))
+        .full_description(text(full))
+        .help(text(full))
+        .default_configuration(ReportingConfiguration::builder().level(Value::from("warning")).build())
+        .properties(PropertyBag::builder().tags(tags).additional_properties(more).build())
+        .build()
+}
+
 const WITNESS: &str = "Every finding comes with a schedule of the recorded run's own events that shows it, checked step by \
 step. `reweave replay` makes it happen on the program.";
 

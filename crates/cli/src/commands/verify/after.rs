@@ -1,14 +1,14 @@
 //! What is left of the bug in the program after the fix.
 
 mod claims;
+mod steer;
 
 use std::collections::{BTreeSet, VecDeque};
-use std::time::Instant;
 
 use reweave_detect::Kind;
 use reweave_replay::{Order, Outcome, Schedule};
 use reweave_session::interrupt;
-use reweave_verify::port::{Builds, port};
+use reweave_verify::port::Builds;
 use reweave_verify::relation::relation;
 use reweave_verify::{About, Ran, Relation, State, Verdict, seen, verdict};
 
@@ -24,10 +24,11 @@ pub(super) use claims::{BugClaim, Settled};
 const ORDINARY: u32 = 3;
 /// From so many traces a claim is tried.
 const TRIES: u32 = 3;
-/// So many bugs are steered at.
+/// So many bugs are steered at before the program runs as it likes; the others are afterwards.
 const STEERED: usize = 6;
 
 /// What is run next.
+#[derive(Clone, Copy)]
 enum Next {
     /// A bug's schedule.
     Steer(usize),
@@ -44,7 +45,6 @@ pub(super) struct After<'a, 'r> {
     before: &'a Before,
     args: &'a VerifyArgs,
     search: Search<'a>,
-    end: Instant,
     bugs: Vec<About>,
     known: Vec<Known>,
     bug_claims: Vec<BugClaim>,
@@ -74,6 +74,8 @@ pub(super) struct Outcomes {
     pub(super) runs: u32,
     /// The schedule that shows it, with the number of its run, and how that ended.
     pub(super) shown: Option<Shown>,
+    /// What was found in the new program and shown to be a bug, where it is that.
+    pub(super) picture: Option<Found>,
 }
 
 /// A run that shows something.
@@ -91,7 +93,6 @@ impl<'a, 'r> After<'a, 'r> {
         before: &'a Before,
         args: &'a VerifyArgs,
         search: Search<'a>,
-        end: Instant,
     ) -> After<'a, 'r> {
         let bugs: Vec<About> = before.bugs.iter().map(|bug| bug.found.about.clone()).collect();
         let bug_claims = before.bugs.iter().map(|_| BugClaim::default()).collect();
@@ -101,7 +102,6 @@ impl<'a, 'r> After<'a, 'r> {
             before,
             args,
             search,
-            end,
             bugs,
             known: Vec::new(),
             bug_claims,
@@ -124,10 +124,14 @@ impl<'a, 'r> After<'a, 'r> {
                 self.look(&taken, run)?;
                 continue;
             }
-            let Some(next) = self.next_run() else { break };
-            if self.is_over() {
+            let next = self.next_run();
+            // A check or a run that the budget cut short says nothing: then not all was looked at,
+            // whatever is left.
+            if self.is_over(next.is_some()) {
                 break;
             }
+            let Some(next) = next else { break };
+            self.say();
             match next {
                 Next::Steer(bug) => self.steer(bug)?,
                 Next::Claim(claim) => self.attempt(claim)?,
@@ -145,7 +149,7 @@ impl<'a, 'r> After<'a, 'r> {
 
     /// What to run next, the most likely to show something first; none where nothing is left.
     fn next_run(&self) -> Option<Next> {
-        let steer = (self.steered < self.before.bugs.len().min(STEERED)).then_some(Next::Steer(self.steered));
+        let steer = (self.steered < self.before.bugs.len()).then_some(Next::Steer(self.steered));
         if self.steered == 0 {
             return steer;
         }
@@ -153,18 +157,19 @@ impl<'a, 'r> After<'a, 'r> {
         let ordinary = || (self.ordinary < ORDINARY).then_some(Next::Ordinary);
         claim(Rank::Sound)
             .or_else(|| claim(Rank::Likely))
-            .or(steer)
+            .or(steer.filter(|_| self.steered < STEERED))
             .or_else(ordinary)
+            .or(steer)
             .or_else(|| claim(Rank::Every))
     }
 
     /// Whether no further run is allowed; why is noted.
-    fn is_over(&mut self) -> bool {
+    fn is_over(&mut self, has_next: bool) -> bool {
         let why = if interrupt::requested() {
             "it was interrupted".to_owned()
-        } else if Instant::now() >= self.end || self.search.watch.stopped() {
+        } else if self.search.is_over() {
             format!("the time was up: --budget {:?}", self.args.budget)
-        } else if self.new.runs >= self.args.runs {
+        } else if has_next && self.new.runs >= self.args.runs {
             format!("the runs were used up: --runs {}", self.args.runs)
         } else {
             return false;
@@ -179,42 +184,13 @@ impl<'a, 'r> After<'a, 'r> {
         matches!(verdict::decide(&claims, &[]), Verdict::Insufficient | Verdict::NewBug)
     }
 
-    /// Runs the new program under the old one's schedule.
-    fn steer(&mut self, number: usize) -> anyhow::Result<()> {
-        self.steered = number + 1;
-        let bug = &self.before.bugs[number];
-        let ported = match port(&bug.found.schedule, self.builds, self.new.module.clone()) {
-            Ok(ported) => ported,
-            Err(why) => {
-                self.notes.push(format!("the schedule of {} cannot be taken over: {why}", bug.found.title));
-                return Ok(());
-            }
-        };
-        let taken = self.new.force(&ported.schedule, bug.order, None)?;
-        let report = &taken.ended.report;
-        let steps = report.steps + ported.dropped;
-        let came = report.steps.saturating_sub(report.given_up.len());
-        let confirmed = report.outcome == Outcome::Confirmed;
-        let failed = taken.failed.clone();
-        let claim = &mut self.bug_claims[number];
-        claim.steered = Some((came, steps));
-        let by_order = confirmed && (bug.found.is_error || bug.failed.is_none());
-        // That threads wait says nothing here, unless it is for ever: no witness says that nobody wakes them.
-        let by_order = by_order && bug.found.about.kind != Kind::Deadlock;
-        if by_order || failed.as_ref().is_some_and(|failed| failed.is_hard || confirmed) {
-            claim.state = State::Shown;
-            claim.by = match &failed {
-                Some(failed) => failed.how.clone(),
-                None => "it happened, as before the fix".to_owned(),
-            };
-            claim.shown =
-                Some(Shown { schedule: ported.schedule, run: self.new.runs, ended: taken.ended.ending() });
-        } else if confirmed && bug.found.about.kind != Kind::Deadlock {
-            claim.state = State::Harmless;
-            claim.by = format!("its events came in the same order in run {}, and did no harm", self.new.runs);
-        }
-        self.take(taken);
-        Ok(())
+    fn say(&self) {
+        let open = self.known.iter().filter(|known| known.state == State::Open && known.counts()).count();
+        self.search.progress.say(format!(
+            "looking for it in the new program, run {} of {} at most, {open} open",
+            self.new.runs + 1,
+            self.args.runs
+        ));
     }
 
     fn take(&mut self, taken: Taken) {
@@ -290,7 +266,8 @@ impl<'a, 'r> After<'a, 'r> {
         if partial {
             self.gaps.insert("a search was stopped before its end".to_owned());
         }
-        if passed_over > 0 && rank == Rank::Sound {
+        // Which they are is not known: one of them may be what is left of the bug.
+        if passed_over > 0 {
             self.gaps.insert("candidates were passed over, because there were too many alike".to_owned());
         }
         for one in open {

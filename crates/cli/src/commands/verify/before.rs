@@ -40,6 +40,8 @@ pub(super) struct Before {
     pub(super) failed: BTreeSet<String>,
     /// How many of the runs without a schedule did.
     pub(super) failed_runs: u32,
+    /// Whether the budget ended before all was looked at.
+    pub(super) cut: bool,
 }
 
 /// Looks for the bug: in a trace that was given, else in runs of the old program. Where none of them has a bug, the runs that
@@ -57,9 +59,14 @@ pub(super) fn hunt(
         hunt.look(opened, old.as_deref_mut(), builds, args, search)?;
     } else if let Some(old) = old.as_deref_mut() {
         for number in 0..args.before_runs {
-            if search.watch.stopped() || interrupt::requested() {
+            if search.is_over() || interrupt::requested() {
                 break;
             }
+            search.progress.say(format!(
+                "looking for the bug in the old program, run {} of {}",
+                number + 1,
+                args.before_runs
+            ));
             let taken = old.record(policy(number), seed(args, number))?;
             if let Some(failed) = taken.failed {
                 hunt.before.failed.insert(failed.how);
@@ -69,12 +76,12 @@ pub(super) fn hunt(
         }
     }
     for _ in 0..DEEPER {
-        let found =
-            hunt.bugs.iter().any(|bug| bug.is_bug) || search.watch.stopped() || interrupt::requested();
+        let found = hunt.bugs.iter().any(|bug| bug.is_bug) || search.is_over() || interrupt::requested();
         let Some(trace) = hunt.deeper.pop_front().filter(|_| !found) else { break };
         hunt.look(&search.open(&trace)?, old.as_deref_mut(), builds, args, search)?;
     }
     let Hunt { mut before, mut bugs, .. } = hunt;
+    before.cut = search.is_over();
     // What is known to fail is the bug before all else.
     bugs.sort_by_key(|bug| bug.failed.is_none());
     (before.bugs, before.beside) = choose(bugs, builds, args);
@@ -101,7 +108,7 @@ impl Hunt {
         search: Search<'_>,
     ) -> anyhow::Result<()> {
         for found in search.look(opened, builds.old, Rank::Sound)?.found {
-            if interrupt::requested() || !self.tried.insert(found.fingerprint.clone()) {
+            if search.is_over() || interrupt::requested() || !self.tried.insert(found.fingerprint.clone()) {
                 continue;
             }
             self.before.known.push(found.about.clone());

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use anyhow::Context;
 use reweave_replay::{Ended, Harm, Outcome};
@@ -25,6 +26,7 @@ pub(super) fn failure(
     ended: &Ended,
     args: &VerifyArgs,
     folder: Option<&Path>,
+    end: Instant,
 ) -> anyhow::Result<Option<Failed>> {
     let waits = ended.report.deadlocked || ended.report.timed_out || ended.status.is_none();
     let failed = |is_hard: bool, how: String| Ok(Some(Failed { how, is_hard }));
@@ -38,7 +40,7 @@ pub(super) fn failure(
     let unless_said = [Fails::Status];
     let ways = if args.fails.is_empty() { unless_said.as_slice() } else { args.fails.as_slice() };
     for way in ways {
-        if let Some(how) = fails(way, ended, args, folder)? {
+        if let Some(how) = fails(way, ended, args, folder, end)? {
             return failed(false, how);
         }
     }
@@ -50,6 +52,7 @@ fn fails(
     ended: &Ended,
     args: &VerifyArgs,
     folder: Option<&Path>,
+    end: Instant,
 ) -> anyhow::Result<Option<String>> {
     Ok(match way {
         Fails::Signal => None,
@@ -64,14 +67,14 @@ fn fails(
         }
         Fails::Command(check) => {
             let good =
-                check_passes(check, ended, folder).with_context(|| format!("--fails 'cmd {check}'"))?;
+                check_passes(check, ended, folder, end).with_context(|| format!("--fails 'cmd {check}'"))?;
             (!good).then(|| format!("did not pass --fails 'cmd {check}'"))
         }
     })
 }
 
 /// Whether a command is content with what a run wrote.
-fn check_passes(check: &str, ended: &Ended, folder: Option<&Path>) -> anyhow::Result<bool> {
+fn check_passes(check: &str, ended: &Ended, folder: Option<&Path>, end: Instant) -> anyhow::Result<bool> {
     let mut output = tempfile::NamedTempFile::new()?;
     for line in ended.lines() {
         writeln!(output, "{line}")?;
@@ -82,7 +85,9 @@ fn check_passes(check: &str, ended: &Ended, folder: Option<&Path>) -> anyhow::Re
     if let Some(folder) = folder {
         command.current_dir(folder);
     }
-    let ran = Nested::output(&mut command)?;
+    // Where the budget ends it, nothing is known of the run; the verification is over then, and
+    // says so.
+    let Some(ran) = Nested::output_before(&mut command, Some(end))? else { return Ok(true) };
     // What a shell says where there is no such command: that is no answer.
     if matches!(ran.status.code(), Some(126 | 127)) {
         let said = String::from_utf8_lossy(&ran.stderr).trim().to_owned();

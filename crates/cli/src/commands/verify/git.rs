@@ -4,7 +4,8 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use anyhow::Context;
 use reweave_session::{Nested, interrupt};
@@ -15,6 +16,7 @@ use crate::args::VerifyArgs;
 use crate::commands::record;
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::progress::Progress;
 
 /// So many lines of what a build says are shown where it fails.
 const LINES: usize = 20;
@@ -24,6 +26,8 @@ pub(super) fn build(
     range: &str,
     args: &VerifyArgs,
     folder: &Path,
+    end: Instant,
+    progress: &Progress,
     console: &Console,
 ) -> anyhow::Result<Given> {
     let (Some((program, arguments)), Some(command)) = (args.arguments.split_first(), &args.build) else {
@@ -57,8 +61,10 @@ pub(super) fn build(
         let checkout = folder.join(name);
         clone(&root, &checkout, commit)?;
         let within = checkout.join(&here);
-        console.note(format_args!("builds {} ({name} the fix)", commit.get(..12).unwrap_or(commit)));
-        run_build(command, &within, commit)?;
+        let short = commit.get(..12).unwrap_or(commit);
+        progress.above(|| console.note(format_args!("builds {short} ({name} the fix)")));
+        progress.say(format!("building {short} ({name} the fix)"));
+        run_build(command, &within, commit, end)?;
         found(&within, program, command)
     };
     let (before, after) = (make("before", &old)?, make("after", &new)?);
@@ -110,17 +116,23 @@ fn found(within: &Path, program: &OsString, command: &OsStr) -> anyhow::Result<P
     Ok(Program { path, folder: Some(within.to_owned()) })
 }
 
-fn run_build(command: &OsStr, within: &Path, commit: &str) -> anyhow::Result<()> {
+fn run_build(command: &OsStr, within: &Path, commit: &str, end: Instant) -> anyhow::Result<()> {
     if !within.is_dir() {
         return Err(
             Failure::new(format!("commit {commit} does not have the folder {}", within.display())).into()
         );
     }
-    let built = Nested::output(Command::new("sh").arg("-c").arg(command).current_dir(within))
-        .context("sh does not start")?;
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(command).current_dir(within).stdin(Stdio::null());
+    let built = Nested::output_before(&mut shell, Some(end)).context("sh does not start")?;
     if interrupt::requested() {
         return Err(Failure::new("interrupted").into());
     }
+    let Some(built) = built else {
+        let message =
+            format!("the time of --budget was up while `{}` built commit {commit}", command.display());
+        return Err(Failure::stopped(message).hint("--budget covers builds as well: give it more").into());
+    };
     if built.status.success() {
         return Ok(());
     }

@@ -3,8 +3,10 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::Context;
+use reweave_report::answer::Picture;
 use reweave_verify::Diff;
 
 use super::after::Outcomes;
@@ -14,6 +16,7 @@ use crate::args::VerifyArgs;
 use crate::commands::record;
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::progress::Progress;
 
 /// A program to be run.
 #[derive(Clone)]
@@ -40,9 +43,15 @@ pub(super) struct Given {
 
 impl Given {
     /// Finds the programs, or builds them in `folder`.
-    pub(super) fn new(args: &VerifyArgs, folder: &Path, console: &Console) -> anyhow::Result<Given> {
+    pub(super) fn new(
+        args: &VerifyArgs,
+        folder: &Path,
+        end: Instant,
+        progress: &Progress,
+        console: &Console,
+    ) -> anyhow::Result<Given> {
         if let Some(range) = &args.git {
-            return git::build(range, args, folder, console);
+            return git::build(range, args, folder, end, progress, console);
         }
         let find = |path: &PathBuf| -> anyhow::Result<Program> {
             Ok(Program { path: record::find(&path.as_os_str().to_owned())?, folder: None })
@@ -83,6 +92,15 @@ pub(super) fn shorten(given: &Given, before: &mut Before, outcomes: Option<&mut 
     all(&mut outcomes.gaps);
     all(&mut outcomes.notes);
     all(&mut outcomes.hints);
+}
+
+/// The picture without the folders of checkouts.
+pub(super) fn shortened(given: &Given, picture: Picture) -> Picture {
+    let Ok(mut text) = serde_json::to_string(&picture) else { return picture };
+    for folder in given.checkouts.iter().filter_map(|folder| serde_json::to_string(folder).ok()) {
+        text = text.replace(folder.trim_matches('"'), "");
+    }
+    serde_json::from_str(&text).unwrap_or(picture)
 }
 
 fn patch(path: &Path) -> anyhow::Result<Diff> {

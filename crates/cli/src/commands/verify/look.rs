@@ -1,6 +1,7 @@
 //! What can go wrong in a recorded run.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use reweave_decide::{Error, Limits};
 use reweave_detect::{Atomicity, Kind, Options, Pattern, Prediction};
@@ -10,6 +11,7 @@ use reweave_report::view::{Level, Severity};
 use reweave_trace::{Model, Trace};
 use reweave_verify::seen::Shape;
 use reweave_verify::{About, Code};
+use reweave_witness::CheckedWitness;
 
 use crate::args::{Global, ModelChoice, Reading};
 use crate::commands::predict::watch::Watch;
@@ -18,6 +20,7 @@ use crate::commands::{bug_report, model};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input;
+use crate::progress::Progress;
 
 /// What one candidate may take: steps of the search, which are the same on every machine.
 const WORK: u64 = 3_000_000;
@@ -32,6 +35,8 @@ pub(super) struct Found {
     pub(super) sites: Vec<String>,
     pub(super) events: Vec<u32>,
     pub(super) schedule: Schedule,
+    /// The order of events that shows it.
+    pub(super) witness: CheckedWitness,
     /// Whether it is a bug whatever comes of it.
     pub(super) is_error: bool,
     pub(super) trace: PathBuf,
@@ -75,6 +80,9 @@ pub(super) struct Search<'s> {
     pub(super) global: &'s Global,
     pub(super) console: &'s Console,
     pub(super) watch: &'s Watch,
+    pub(super) progress: &'s Progress,
+    /// When the budget is used up.
+    pub(super) end: Instant,
 }
 
 /// A trace with its steps.
@@ -84,6 +92,11 @@ pub(super) struct Opened {
 }
 
 impl Search<'_> {
+    /// Whether the budget is used up.
+    pub(super) fn is_over(&self) -> bool {
+        Instant::now() >= self.end || self.watch.stopped()
+    }
+
     pub(super) fn open(&self, path: &Path) -> anyhow::Result<Opened> {
         let loaded = input::load_silently(path, Reading::default(), self.global, self.console)?;
         Ok(Opened { loaded, path: path.to_owned() })
@@ -151,6 +164,7 @@ fn looked(context: &Context<'_>, trace: &Trace, path: &Path, code: &Code, predic
             sites: finding.sites().iter().map(|&site| trace.site_name(site).to_owned()).collect(),
             events: finding.events().iter().map(|event| event.0).collect(),
             schedule,
+            witness: finding.witness().clone(),
             is_error: level == Level::Error,
             trace: path.to_owned(),
             hints: reweave_verify::held::hints(trace, finding.events()),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use reweave_capture::{BinaryError, Listing, ModuleFile, build_of, list};
@@ -27,6 +28,9 @@ const MOST_SOURCE: u64 = 1 << 22;
 /// A step of a schedule that may not be possible here is not waited for longer than this.
 const PATIENCE: u64 = 5_000;
 
+/// No run has less time than this.
+const SHORTEST: Duration = Duration::from_millis(100);
+
 /// A program and how it is run.
 pub(super) struct Runner<'r> {
     pub(super) program: PathBuf,
@@ -38,6 +42,8 @@ pub(super) struct Runner<'r> {
     /// Where its traces go, and how their names begin.
     folder: &'r Path,
     name: &'static str,
+    /// When the budget is used up.
+    end: Instant,
     /// What the recorder says goes to a file.
     quiet: Console,
     pub(super) runs: u32,
@@ -113,6 +119,7 @@ impl<'r> Runner<'r> {
         args: &'r VerifyArgs,
         folder: &'r Path,
         name: &'static str,
+        end: Instant,
     ) -> anyhow::Result<Runner<'r>> {
         let Program { path: program, folder: within } = program;
         let bytes = fs::read(&program).with_context(|| program.display().to_string())?;
@@ -121,7 +128,7 @@ impl<'r> Runner<'r> {
             build: build_of(&bytes),
         };
         let quiet = Console::to_file(File::create(folder.join(format!("{name}.log")))?);
-        Ok(Runner { program, module, arguments, within, args, folder, name, quiet, runs: 0 })
+        Ok(Runner { program, module, arguments, within, args, folder, name, end, quiet, runs: 0 })
     }
 
     fn run<'s>(&'s self, inputs: Option<&'s Path>) -> Run<'s> {
@@ -129,12 +136,17 @@ impl<'r> Runner<'r> {
             program: &self.program,
             arguments: self.arguments,
             input: self.args.input.as_deref(),
-            timeout: self.args.timeout,
+            timeout: self.args.timeout.min(self.left()),
             recorded_inputs: inputs,
             recording: None,
             folder: self.within.as_deref(),
             follows_child: false,
         }
+    }
+
+    /// The time that is left. A run that has begun has a little of it, so that it ends as runs do.
+    fn left(&self) -> Duration {
+        self.end.saturating_duration_since(Instant::now()).max(SHORTEST)
     }
 
     fn next_trace(&mut self) -> PathBuf {
@@ -174,7 +186,7 @@ impl<'r> Runner<'r> {
         let ended = ended.with_context(|| format!("{} could not be run", self.program.display()))?;
         let mut ran = Vec::new();
         record::trace_of(folder, &ended, &trace, false, Some(&mut ran), &self.quiet)?;
-        let failed = failure(&ended, self.args, self.within.as_deref())?;
+        let failed = failure(&ended, self.args, self.within.as_deref(), self.end)?;
         Ok(Taken { trace, ended, failed, ran: ran.into_iter().collect() })
     }
 }

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use reweave_report::answer::Picture;
 use reweave_report::json::{SCHEMA, TOOL, Verified, VerifiedBug, VerifiedClaim};
 use reweave_verify::{Relation, State, Verdict};
 
@@ -13,6 +14,9 @@ use crate::args::VerifyArgs;
 use crate::console::{BAD, Console, GOOD, STRONG};
 use crate::plural;
 
+/// Why nothing is known where the budget ends before the new program runs.
+const CUT: &str = "the time of --budget was up before the old program showed a bug";
+
 /// So many lines of each sort are shown.
 const LINES: usize = 12;
 
@@ -22,6 +26,7 @@ pub(super) fn document(
     before: &Before,
     outcomes: Option<&Outcomes>,
     schedule: Option<&Path>,
+    pictures: Vec<Picture>,
 ) -> Verified {
     let mut bugs: Vec<VerifiedBug> = match outcomes {
         Some(outcomes) => {
@@ -29,18 +34,23 @@ pub(super) fn document(
         }
         None => Vec::new(),
     };
+    let nothing = if before.cut { Verdict::Undecided } else { Verdict::NotShown };
     let bug = if bugs.is_empty() { None } else { Some(bugs.remove(0)) };
     let list = |get: fn(&Outcomes) -> &Vec<String>| outcomes.map(get).cloned().unwrap_or_default();
     Verified {
         schema: SCHEMA,
         tool: TOOL.to_owned(),
-        verdict: outcomes.map_or(Verdict::NotShown, |outcomes| outcomes.verdict).name().to_owned(),
+        verdict: outcomes.map_or(nothing, |outcomes| outcomes.verdict).name().to_owned(),
         before: given.names[0].clone(),
         after: given.names[1].clone(),
         bug,
         other_bugs: bugs,
         claims: outcomes.map_or(Vec::new(), |outcomes| outcomes.claims.iter().map(claim).collect()),
-        gaps: list(|outcomes| &outcomes.gaps),
+        gaps: if before.bugs.is_empty() && before.cut {
+            vec![CUT.to_owned()]
+        } else {
+            list(|outcomes| &outcomes.gaps)
+        },
         runs: outcomes.map_or(0, |outcomes| outcomes.runs),
         traces: outcomes.map_or(0, |outcomes| outcomes.traces),
         candidates: outcomes.map_or(0, |outcomes| outcomes.candidates),
@@ -48,6 +58,7 @@ pub(super) fn document(
         schedules: schedule.iter().map(|path| path.display().to_string()).collect(),
         hints: list(|outcomes| &outcomes.hints),
         notes: list(|outcomes| &outcomes.notes),
+        pictures,
     }
 }
 
@@ -103,6 +114,10 @@ pub(super) fn not_shown(
         Some(_) => "that recorded run".to_owned(),
         None => plural::count(args.before_runs.into(), "run"),
     };
+    if before.cut {
+        writeln!(out, "{}: {CUT}", console.styled(BAD, "UNDECIDED"))?;
+        return Ok(out.flush()?);
+    }
     writeln!(out, "{}: {} does not show {what} in {runs}", console.styled(BAD, "NOT SHOWN"), given.names[0])?;
     for bug in before.beside.iter().take(LINES) {
         let harm = if bug.is_bug { "" } else { ", without harm that can be seen" };

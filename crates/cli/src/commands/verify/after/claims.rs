@@ -31,7 +31,7 @@ impl Known {
     }
 
     /// Whether the verdict depends on it.
-    fn counts(&self) -> bool {
+    pub(super) fn counts(&self) -> bool {
         self.relation != Relation::Other
     }
 }
@@ -43,6 +43,8 @@ pub(crate) struct BugClaim {
     pub(crate) by: String,
     /// How many steps of its schedule came in the new program, and of how many.
     pub(crate) steered: Option<(usize, usize)>,
+    /// The recording of the run under its schedule.
+    pub(crate) trace: Option<PathBuf>,
     /// A lock that all its events hold in the new program.
     pub(crate) lock: Option<String>,
     pub(crate) hints: Vec<String>,
@@ -52,7 +54,7 @@ pub(crate) struct BugClaim {
 impl Default for BugClaim {
     fn default() -> BugClaim {
         let (by, hints) = (String::new(), Vec::new());
-        BugClaim { state: State::Open, by, steered: None, lock: None, hints, shown: None }
+        BugClaim { state: State::Open, by, steered: None, trace: None, lock: None, hints, shown: None }
     }
 }
 
@@ -118,6 +120,9 @@ impl After<'_, '_> {
         }
         gaps.extend(open);
         let claims = self.known.iter().map(|known| self.settled(known)).collect();
+        let is_by_bug = self.bug_claims.iter().any(|claim| claim.state == State::Shown);
+        let mut found = self.known.into_iter().filter(|known| known.state == State::Shown && known.counts());
+        let picture = found.next().filter(|_| !is_by_bug).map(|known| known.found);
         Outcomes {
             verdict,
             bugs: self.bug_claims,
@@ -130,6 +135,7 @@ impl After<'_, '_> {
             traces: self.traces,
             runs: self.new.runs,
             shown,
+            picture,
         }
     }
 

@@ -11,6 +11,9 @@ use super::news::News;
 use super::{Next, Reads, State, ThreadState, VariableState};
 use crate::event;
 
+/// So many events of a thread before the machine's start are looked at for locks that it may hold.
+const BACK: usize = 20_000;
+
 /// The machine, and the state that was shown last.
 pub(super) struct Run<'r, 't> {
     maker: &'r Maker<'t>,
@@ -34,6 +37,12 @@ impl<'r, 't> Run<'r, 't> {
         let mut locks = BTreeSet::new();
         for &id in &kept.events {
             locks.extend(lock_of(trace, id));
+        }
+        // What was taken before the machine's start may still be held there.
+        for &thread in &kept.threads {
+            let all = maker.order.of(thread);
+            let at = all.partition_point(|id| id.0 < kept.near);
+            locks.extend(all[at.saturating_sub(BACK)..at].iter().filter_map(|&id| lock_of(trace, id)));
         }
         let (threads, values) = (BTreeMap::new(), BTreeMap::new());
         Run { maker, kept, machine, passed: kept.near, left, locks, threads, values, news: News::default() }

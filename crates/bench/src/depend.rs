@@ -48,7 +48,7 @@ pub(crate) fn run() -> Result<()> {
     if let Some(file) = arguments.last_mut() {
         // Three blocks: the search takes long where there are many.
         let short = built.with_extension("input");
-        fs::write(&short, fs::read(&file)?.get(..BYTES).context("the input is too short")?)?;
+        fs::write(&short, fs::read(&*file)?.get(..BYTES).context("the input is too short")?)?;
         println!("the first {BYTES} bytes of it\n");
         *file = short.into();
     }

@@ -151,7 +151,6 @@ fn what_is_new_in_a_schedule_does_no_harm_for_the_reason_given() {
     assert!(reasons.iter().all(|&count| count > 0), "{reasons:?}");
     assert!(fed > 0 && computed > 0, "{fed} {computed}");
 }
-}
 
 /// What a run in some order has come to, in the simplest way: who wrote what last, and who holds
 /// what.
@@ -269,3 +268,4 @@ fn reads_values_and_locks_are_those_of_a_plain_run() {
     }
     let Compared { reads, changed, locks, values } = compared;
     assert!(reads > 20 && changed > 0 && locks > 20 && values > 20, "{compared:?}");
+}

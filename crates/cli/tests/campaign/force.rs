@@ -18,9 +18,6 @@ use crate::walk::{Walk, Walker};
 
 /// Numbers above are taken for addresses, which may differ.
 const LARGEST: u64 = 1 << 32;
-/// So many findings of a program are replayed.
-const MOST_FINDINGS: usize = 3;
-
 /// Forces a schedule. What went wrong, if something did.
 pub(crate) fn force(
     binary: &Binary,
@@ -50,25 +47,39 @@ pub(crate) fn replay(
     start(binary, case, run, walker, checked, None).map(|(_, ended)| ended.report.outcome)
 }
 
-/// Replays what is found in a program, atomicity violations among it; what was not confirmed.
+/// What became of the findings of a program.
+#[derive(Default)]
+pub(crate) struct Confirmed {
+    /// What was not confirmed.
+    pub(crate) wrong: Vec<String>,
+    /// How many were replayed.
+    pub(crate) replayed: usize,
+    /// How many there were no replays for.
+    pub(crate) left: usize,
+}
+
+/// Replays what is found in a program, atomicity violations among it, up to `most` of them.
 pub(crate) fn confirm(
     binary: &Binary,
     case: usize,
     run: &Run,
     walker: &Walker<'_>,
     model: Model,
-) -> Vec<String> {
+    most: usize,
+) -> Confirmed {
     let options = Options { jobs: 1, ..Options::default() };
     let found = predict(&run.trace, model, &options).expect("it is searched").findings;
-    let mut wrong = Vec::new();
-    for finding in found.iter().take(MOST_FINDINGS) {
+    let replayed = found.len().min(most);
+    let mut confirmed = Confirmed { replayed, left: found.len() - replayed, ..Confirmed::default() };
+    for finding in found.iter().take(most) {
         let outcome = replay(binary, case, run, walker, finding.witness());
         if outcome != Ok(Outcome::Confirmed) {
             let target = finding.target(&run.trace);
-            wrong.push(format!("{} of {target} was not confirmed: {outcome:?}", finding.pattern().name()));
+            let name = finding.pattern().name();
+            confirmed.wrong.push(format!("{name} of {target} was not confirmed: {outcome:?}"));
         }
     }
-    wrong
+    confirmed
 }
 
 /// One run under a schedule, strictly where it is recorded.

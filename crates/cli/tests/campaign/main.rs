@@ -35,6 +35,14 @@ struct Tally {
     schedules: AtomicU64,
     steps: AtomicU64,
     compared: AtomicU64,
+    /// Findings, of violations of atomicity, that were replayed, and those that were not.
+    findings: AtomicU64,
+    findings_left: AtomicU64,
+}
+
+/// So many findings of a program are replayed; all in a campaign.
+fn most_findings() -> usize {
+    if std::env::var_os("REWEAVE_CAMPAIGN").is_some() { usize::MAX } else { 3 }
 }
 
 fn models(capabilities: Capabilities) -> Vec<Model> {
@@ -63,8 +71,10 @@ fn check(binary: &Binary, case: usize, tally: &Tally) -> Vec<String> {
             continue;
         }
         if model == Model::auto(run.trace.capabilities()) {
-            let replayed = force::confirm(binary, case, &run, &walker, model);
-            wrong.extend(replayed.iter().map(|what| name(&format!("{model}: {what}"))));
+            let confirmed = force::confirm(binary, case, &run, &walker, model, most_findings());
+            tally.findings.fetch_add(confirmed.replayed as u64, Relaxed);
+            tally.findings_left.fetch_add(confirmed.left as u64, Relaxed);
+            wrong.extend(confirmed.wrong.iter().map(|what| name(&format!("{model}: {what}"))));
         }
         for _ in 0..WALKS {
             let Some(walk) = walker.walk(model, &mut rng) else { continue };

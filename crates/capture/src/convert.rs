@@ -13,6 +13,7 @@ use reweave_wire as wire;
 
 use crate::Error;
 use crate::depend::{Depending, Found};
+use crate::given::Given;
 use crate::identity::Identities;
 use crate::lives::Lives;
 use crate::memory::Memory;
@@ -65,6 +66,8 @@ pub struct Recording<'p> {
     outside: Uses,
     /// Which lives were used and ended by whom.
     lives: Lives,
+    /// Which memory was given away.
+    given: Given,
     summary: Summary,
 }
 
@@ -83,10 +86,13 @@ impl<'p> Recording<'p> {
         let (mut memory, mut identities) = (Memory::new(), Identities::default());
         let (modules, known) = (Rc::new(Modules::new(maps)), Known::default());
         let (mut synchronises, mut outside) = (HashMap::<u64, u64>::new(), Uses::default());
-        let mut lives = Lives::default();
+        let (mut lives, mut given) = (Lives::default(), Given::default());
         let whole = raw::read(path, &|pair| copies(&modules, &known, pair), |event| {
             match event.target {
                 Target::StandIn { at, what: StandIn::Assembled } => memory.assembled(at, event.read),
+                Target::StandIn { at, what: StandIn::Given } => {
+                    given.note(&memory, &modules, at, event.read, event.thread);
+                }
                 Target::StandIn { what: StandIn::Library, .. } => {}
                 Target::Bytes { at, length } => {
                     touch(&mut memory, event, at, length);
@@ -94,7 +100,7 @@ impl<'p> Recording<'p> {
                         memory.is_strange(at, event.thread);
                     }
                 }
-                _ if outside.note(event) || lives.note(event) => {}
+                _ if outside.note(&modules, event) || lives.note(event) => {}
                 Target::Sync { .. } | Target::StandIn { .. } => {
                     if let Target::Sync { at, .. } = event.target {
                         memory.used(at, event.thread);
@@ -106,7 +112,8 @@ impl<'p> Recording<'p> {
             summary.recorded += u64::from(!matches!(event.target, Target::Depth(_)));
             Ok(())
         })?;
-        let strange = memory.hide_strange(!approximate);
+        given.settle(&memory);
+        let strange = memory.hide_strange(!approximate, &given);
         summary.unseen_writes = strange;
         summary.silent = modules.silent(synchronises);
         memory.rewind();
@@ -124,6 +131,7 @@ impl<'p> Recording<'p> {
             threads,
             outside,
             lives,
+            given,
             summary,
         })
     }
@@ -216,8 +224,8 @@ impl<'p> Recording<'p> {
         let steps = steps.transpose().map_err(unwritable)?;
         let values = self.capabilities().values;
         let Recording { path, memory, modules, known, approximate, branches, threads, .. } = self;
-        let (outside, lives, mut summary) = (self.outside, self.lives, self.summary);
-        let mut sieve = Sieve::new(memory.shared_words(), modules.program(), branches);
+        let (outside, lives, given, mut summary) = (self.outside, self.lives, self.given, self.summary);
+        let mut sieve = Sieve::new(memory.shared_words(&given), modules.program(), branches);
         sieve.all = self.dependences;
         let depend = self.dependences.then(|| Depending::new(Rc::clone(&modules), threads, self.without));
         let mut rewriter = Rewriter::new(memory, Namer::new(modules), writer, steps);
@@ -225,6 +233,7 @@ impl<'p> Recording<'p> {
         (rewriter.values, rewriter.approximate) = (values, approximate);
         rewriter.branches = branches.then(|| vec![false; threads as usize]);
         (rewriter.outside, rewriter.lives) = (outside.shared(), lives.shared());
+        rewriter.given = given;
         rewriter.texts = std::fs::read(texts_path(path)).unwrap_or_default();
         for number in 0..threads {
             rewriter.namer.builder.thread(&thread_name(number))?;

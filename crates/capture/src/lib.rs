@@ -18,6 +18,7 @@ mod convert;
 mod debug;
 mod depend;
 mod drain;
+mod given;
 mod identity;
 mod kind;
 mod last;

@@ -18,6 +18,7 @@ use std::ops::Range;
 
 use hashbrown::HashSet;
 
+use crate::given::Given;
 use crate::page_table::{PAGE_BYTES, PAGE_WORDS, PageTable};
 use crate::word::{FRESH, Part, Word};
 
@@ -269,8 +270,7 @@ impl Memory {
 
     /// Whether accesses to the word at `at` can matter to another thread.
     pub(crate) fn matters(&self, at: u64) -> bool {
-        let Some(page) = self.page(at) else { return false };
-        self.matters_as(page.object_of(place_in_page(at)), self.known_word(at))
+        self.matters_as(self.object_at(at), self.known_word(at))
     }
 
     /// The same in a certain life of its address.
@@ -285,9 +285,9 @@ impl Memory {
     }
 
     /// The words that matter in any life of their addresses.
-    pub(crate) fn shared_words(&self) -> SharedWords {
-        let mut shared =
-            SharedWords { table: self.table.clone(), bits: vec![[0; PAGE_WORDS / 64]; self.pages.len()] };
+    pub(crate) fn shared_words(&self, given: &Given) -> SharedWords {
+        let bits = vec![[0; PAGE_WORDS / 64]; self.pages.len()];
+        let mut shared = SharedWords { table: self.table.clone(), bits };
         for (page, bits) in self.pages.iter().zip(&mut shared.bits) {
             for (place, &word) in page.words.iter().flat_map(|words| words.iter()).enumerate() {
                 bits[place / 64] |= u64::from(self.matters_as(0, word)) << (place % 64);
@@ -300,6 +300,7 @@ impl Memory {
                 self.mark(number as u32, object, &mut shared);
             }
         }
+        self.mark_given(given, &mut shared);
         shared
     }
 
@@ -341,12 +342,12 @@ impl Memory {
     }
 
     /// Hides the strange words, where asked to, now that is known which memory matters: only there do they count.
-    pub(crate) fn hide_strange(&mut self, hide: bool) -> usize {
+    pub(crate) fn hide_strange(&mut self, hide: bool, given: &Given) -> usize {
         let mut count = 0;
         for (object, word) in std::mem::take(&mut self.strange) {
             let touched = *self.word(word * 8);
             if self.matters_as(object, touched) {
-                count += 1;
+                count += usize::from(!given.has(object, word * 8));
                 if hide {
                     self.hidden.insert((object, word));
                 }
@@ -374,8 +375,7 @@ impl Memory {
 
     #[inline]
     fn known_word(&self, at: u64) -> Word {
-        let words = self.page(at).and_then(|page| page.words.as_ref());
-        words.map_or(FRESH, |words| words[place_in_page(at)])
+        self.page(at).and_then(|page| page.words.as_ref()).map_or(FRESH, |words| words[place_in_page(at)])
     }
 }
 
@@ -394,6 +394,7 @@ impl SharedWords {
     }
 }
 
+mod ranges;
 mod reuse;
 #[cfg(test)]
 mod tests;

@@ -37,12 +37,12 @@ struct Range {
     module: usize,
 }
 
-struct Module {
+pub(crate) struct Module {
     path: PathBuf,
     /// Where its file begins in memory.
     base: u64,
     /// What to take off an address to find it in the file.
-    bias: u64,
+    pub(crate) bias: u64,
     loader: Option<Loader>,
     /// What else its debug information says, once that was asked for.
     debug: OnceCell<Option<Debug>>,
@@ -53,7 +53,7 @@ struct Module {
     /// Whether it tells of its accesses, as far as that can be known.
     tells: bool,
     /// The variables of its symbol table by address: address, size, name.
-    variables: Vec<(u64, u64, String)>,
+    pub(crate) variables: Vec<(u64, u64, String)>,
     /// Its machine code, by address.
     code: Vec<(u64, Vec<u8>)>,
     functions: Functions,
@@ -94,7 +94,7 @@ impl Modules {
         self.ranges.iter().rev().find(|range| (range.start..range.end).contains(&at))
     }
 
-    fn module(&self, at: u64) -> Option<&Module> {
+    pub(crate) fn module(&self, at: u64) -> Option<&Module> {
         self.modules.get(self.range(at)?.module)
     }
 

@@ -9,6 +9,7 @@ use reweave_wire::outside::State;
 use reweave_wire::ring::{NEW, OF};
 
 use crate::borders::{ASSEMBLY, Borders};
+use crate::given::Region;
 use crate::lives::Thing;
 use crate::memory::{Memory, Object};
 use crate::modules::Modules;
@@ -44,6 +45,7 @@ pub(crate) struct Namer {
     locks: HashMap<(u32, u64, u32), u32>,
     conditions: HashMap<(u32, u64, u32), u32>,
     stand_ins: HashMap<(u32, u64, StandIn), u32>,
+    given: HashMap<Region, u32>,
     /// How often there was another object of calls at an address.
     generations: HashMap<(u32, u64), u32>,
 }
@@ -63,6 +65,7 @@ impl Namer {
             locks: HashMap::new(),
             conditions: HashMap::new(),
             stand_ins: HashMap::new(),
+            given: HashMap::new(),
             generations: HashMap::new(),
         }
     }
@@ -169,6 +172,17 @@ impl Namer {
     pub(crate) fn memory_of(&mut self, memory: &Memory, object: u32) -> Result<u32, Error> {
         let name = format!("memory of {}", self.object_name(memory, object));
         Ok(self.builder.target(Kind::Read, &name)?)
+    }
+
+    /// What stands for memory that was given away.
+    pub(crate) fn given(&mut self, memory: &Memory, (object, at): Region) -> Result<u32, Error> {
+        if let Some(&id) = self.given.get(&(object, at)) {
+            return Ok(id);
+        }
+        let name = format!("hidden state of {}", undotted(self.address(memory, object, at)));
+        let id = self.builder.target(Kind::Read, &name)?;
+        self.given.insert((object, at), id);
+        Ok(id)
     }
 
     fn address(&mut self, memory: &Memory, object: u32, at: u64) -> String {
@@ -295,7 +309,7 @@ impl Namer {
             StandIn::Parking => "thread",
             StandIn::Clock => "clock",
             StandIn::Library => "library",
-            StandIn::Assembled | StandIn::Mapped => "memory",
+            StandIn::Assembled | StandIn::Mapped | StandIn::Given => "memory",
             StandIn::Opening => "opening of barrier",
             StandIn::Owner => "owner of",
             StandIn::Outside => "outside",

@@ -2,9 +2,14 @@
 //!
 //! One that a single thread used is always as that thread left it, and one that nobody changed is always as it was at first: no
 //! schedule can have a call find it otherwise. Both are left out, as memory of that sort is.
+//!
+//! So is what Rust's standard library maps by itself: where each thread handles signals about its stack. Nobody else touches that memory or
+//! learns where it is, and no result of the calls but an address depends on what else is mapped.
 
 use hashbrown::{HashMap, HashSet};
+use reweave_wire::outside::State;
 
+use crate::modules::Modules;
 use crate::raw::{RawEvent, StandIn, Target};
 
 #[derive(Clone, Copy)]
@@ -18,12 +23,24 @@ struct Use {
 #[derive(Default)]
 pub(crate) struct Uses {
     variables: HashMap<u64, Use>,
+    /// Which places of code that map something are in Rust's standard library.
+    library: HashMap<u64, bool>,
+}
+
+/// Whether an event is about what is mapped.
+pub(crate) fn maps(event: &RawEvent) -> bool {
+    let Target::StandIn { at, what: StandIn::Outside } = event.target else { return false };
+    State::of_variable(at).is_some_and(|(state, _)| state == State::Mappings)
 }
 
 impl Uses {
     /// Notes an event; whether it uses such a variable.
-    pub(crate) fn note(&mut self, event: &RawEvent) -> bool {
+    pub(crate) fn note(&mut self, modules: &Modules, event: &RawEvent) -> bool {
         let Target::StandIn { at, what: StandIn::Outside } = event.target else { return false };
+        let of_library = |code| event.code != 0 && modules.place(code).is_library();
+        if maps(event) && *self.library.entry(event.code).or_insert_with_key(|&code| of_library(code)) {
+            return true;
+        }
         let new = Use { first: event.thread, others: false, changed: false };
         let entry = self.variables.entry(at).or_insert(new);
         entry.others |= entry.first != event.thread;
@@ -45,7 +62,7 @@ mod tests {
 
     #[test]
     fn only_what_two_threads_used_and_one_changed_matters() {
-        let mut uses = Uses::default();
+        let (mut uses, modules) = (Uses::default(), Modules::new(""));
         let event = |thread, op, at| RawEvent {
             thread,
             op,
@@ -66,9 +83,9 @@ mod tests {
             (1, Op::FailedAttempt, 4),
             (2, Op::FailedAttempt, 4),
         ] {
-            assert!(uses.note(&event(thread, op, at)));
+            assert!(uses.note(&modules, &event(thread, op, at)));
         }
-        assert!(!uses.note(&RawEvent { target: Target::None, ..event(1, Op::Begin, 0) }));
+        assert!(!uses.note(&modules, &RawEvent { target: Target::None, ..event(1, Op::Begin, 0) }));
         assert_eq!(uses.shared(), [3].into_iter().collect());
     }
 }

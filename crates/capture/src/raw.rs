@@ -2,6 +2,8 @@
 //!
 //! It is a magic word and blocks of slots, written by [`crate::Drain`]. One that was cut off ends at its last whole block.
 
+mod stand_in;
+
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
 use std::path::Path;
@@ -14,6 +16,8 @@ use reweave_wire::{Life, MAX_BETWEEN, Op, Space};
 use crate::aliases::Aliases;
 use crate::block::{BLOCK_HEAD, RAW_MAGIC, sum};
 use crate::coder::{MAX_BYTES, Sites};
+pub(crate) use crate::raw::stand_in::StandIn;
+use crate::raw::stand_in::{GIVEN, stand_in};
 use crate::{Damaged, Error};
 
 /// What an event is about.
@@ -39,33 +43,6 @@ pub(crate) enum Target {
     Life { of: Life, at: u64, ends: bool, generation: u32 },
     /// Nothing.
     None,
-}
-
-/// What a variable that is no memory stands for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum StandIn {
-    /// Memory that is another part of memory.
-    Mapped,
-    Semaphore,
-    Barrier,
-    Once,
-    Futex,
-    Channel,
-    Descriptor,
-    Messages,
-    Scope,
-    Parking,
-    Clock,
-    /// Memory that inline assembly updates.
-    Assembled,
-    /// A library without hooks, by any address in it; 0 for inline assembly.
-    Library,
-    /// That a barrier opened.
-    Opening,
-    /// What became of the owner of a robust mutex.
-    Owner,
-    /// State outside of the program's memory.
-    Outside,
 }
 
 /// One event.
@@ -315,6 +292,7 @@ impl Reader<'_> {
                 0 if (1..=8).contains(&size) => {
                     Target::Bytes { at: self.aliases.address(target), length: size }
                 }
+                GIVEN => Target::StandIn { at: self.aliases.address(target), what: StandIn::Given },
                 what => Target::StandIn { at: target, what: stand_in(what)? },
             };
             let reads = event.op.carries_read();
@@ -370,28 +348,4 @@ fn length(event: &RawEvent) -> u8 {
         Target::Bytes { length, .. } => length,
         _ => 0,
     }
-}
-
-/// What a variable that is no memory stands for, by the number that the recorder gives it.
-fn stand_in(what: u8) -> Option<StandIn> {
-    Some(match what {
-        9 => StandIn::Mapped,
-        16 => StandIn::Semaphore,
-        17 => StandIn::Barrier,
-        18 => StandIn::Once,
-        19 => StandIn::Futex,
-        20 => StandIn::Channel,
-        21 => StandIn::Descriptor,
-        22 => StandIn::Messages,
-        23 => StandIn::Scope,
-        24 => StandIn::Parking,
-        25 => StandIn::Barrier,
-        28 => StandIn::Clock,
-        29 => StandIn::Assembled,
-        31 => StandIn::Library,
-        26 => StandIn::Opening,
-        27 => StandIn::Owner,
-        30 => StandIn::Outside,
-        _ => return None,
-    })
 }

@@ -12,15 +12,19 @@ use crate::Error;
 use crate::borders::Borders;
 use crate::calls::Calls;
 use crate::depend::Depending;
+use crate::given::Given;
 use crate::identity::{Identified, Identities};
 use crate::kind::{atomic, kind};
 use crate::lives::Thing;
 use crate::memory::Memory;
 use crate::names::Namer;
+use crate::outside::maps;
 use crate::raw::{RawEvent, StandIn, Target};
 use crate::sieve::Passed;
 use crate::steps::StepWriter;
 use crate::word::{Part, parts};
+
+mod given;
 
 /// Objects are born and die in the same order each time.
 pub(crate) fn lifetimes(memory: &mut Memory, event: &RawEvent) -> Option<u32> {
@@ -51,6 +55,8 @@ pub(crate) struct Rewriter<'w> {
     unjudged: HashSet<u32>,
     /// The state outside of memory that matters.
     pub(crate) outside: hashbrown::HashSet<u64>,
+    /// The memory that was given away, where that matters.
+    pub(crate) given: Given,
     /// The lives that matter.
     pub(crate) lives: hashbrown::HashSet<Thing>,
     pub(crate) writer: &'w mut dyn TraceWriter,
@@ -90,6 +96,7 @@ impl<'w> Rewriter<'w> {
             texts: Vec::new(),
             unjudged: HashSet::new(),
             outside: hashbrown::HashSet::new(),
+            given: Given::default(),
             lives: hashbrown::HashSet::new(),
             writer,
             written: 0,
@@ -133,12 +140,14 @@ impl<'w> Rewriter<'w> {
                 Ok(())
             }
             Target::StandIn { what: StandIn::Assembled | StandIn::Mapped, .. } => Ok(()),
+            Target::StandIn { at, what: StandIn::Given } => self.gives(event, at),
             Target::StandIn { at, what: StandIn::Library } => {
                 self.borders.cross(event.thread, at);
                 let (target, values) = self.namer.library(at, &mut self.borders)?;
                 self.put_alone(event, Kind::Update, target, (Some(values.0.into()), Some(values.1.into())))
             }
             Target::StandIn { at, what: StandIn::Outside } if !self.outside.contains(&at) => Ok(()),
+            Target::StandIn { .. } if maps(event) && self.namer.is_library(event.code) => Ok(()),
             Target::StandIn { at, what } => {
                 let target = self.namer.stand_in(&self.memory, at, what)?;
                 self.put(event, kind(event.op), target, values(event.op, event.read, event.written))?;
@@ -200,6 +209,10 @@ impl<'w> Rewriter<'w> {
     fn lifetime(&mut self, event: &RawEvent, object: Option<u32>) -> Result<(), Error> {
         if event.op == wire::Op::Alloc {
             self.take_over(event)?;
+        } else if let Some(object) = object {
+            for region in self.given.of_object(object) {
+                self.uses_given(event, region, true)?;
+            }
         }
         self.birth_or_death(event, object)?;
         if event.op == wire::Op::Free { self.pass_on(event, object) } else { Ok(()) }
@@ -277,6 +290,8 @@ impl<'w> Rewriter<'w> {
 
     /// Writes an access to a part of a word, variable by variable.
     fn access(&mut self, event: &RawEvent, part: Part) -> Result<(), Error> {
+        let given = self.given.find(&self.memory, part.at);
+        self.around(event, given)?;
         if !self.memory.matters(part.at) {
             self.depend.iter_mut().for_each(|depend| depend.private(part));
             // What was copied to this thread's own memory decides as what it was copied from.
@@ -299,7 +314,9 @@ impl<'w> Rewriter<'w> {
             if unseen && !self.approximate {
                 let found = Identities::found(&self.memory, event);
                 let (_, _, site) = self.place(event)?;
-                *self.unseen.entry(site).or_insert(0) += 1;
+                if given.is_none() {
+                    *self.unseen.entry(site).or_insert(0) += 1;
+                }
                 // Somebody wrote it since the last access; that it happened here is a guess, so nothing of this
                 // variable counts as racing.
                 self.identities.hold(&self.memory, variable, found);
@@ -318,7 +335,7 @@ impl<'w> Rewriter<'w> {
                 self.branch(event)?;
             }
         }
-        Ok(())
+        self.around(event, given)
     }
 
     /// Writes an event, after what a library without hooks may have brought about before it.

@@ -67,6 +67,20 @@ impl Word {
         true
     }
 
+    pub(crate) fn is_touched(self) -> bool {
+        self.first != 0
+    }
+
+    /// Calls `each` with the thread that touched it first, and with another one where several did.
+    pub(crate) fn touched_by(self, mut each: impl FnMut(u32)) {
+        if self.first != 0 {
+            each(self.first - 1);
+        }
+        if self.is_several() {
+            each(self.first);
+        }
+    }
+
     /// The object knows of this touch by `thread`.
     pub(crate) fn told(&mut self, thread: u32) {
         if self.first == thread.wrapping_add(1) {

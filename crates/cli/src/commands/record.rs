@@ -343,7 +343,7 @@ fn report(ended: &Ended, summary: &Summary, capabilities: Capabilities, output: 
     let unlisted = unlisted(&ended.notes);
     if !unlisted.is_empty() {
         console.note(format_args!(
-            "two threads called {}, of which nobody knows what they depend on: such calls keep their order",
+            "the program called {}, of which nobody knows what they depend on: such calls keep their order",
             unlisted.join(", ")
         ));
     }

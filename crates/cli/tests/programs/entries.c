@@ -92,6 +92,7 @@
 #include <utmp.h>
 #include <utmpx.h>
 #include <wchar.h>
+#include <wctype.h>
 #include <wordexp.h>
 
 #undef basename
@@ -257,6 +258,13 @@ L(obstack_vprintf, obstack_vprintf(&stack_of, format, list))
     E(iconv, iconv(conversion, 0, 0, 0, 0)) E(iconv_close, iconv_close(conversion)) \
     E(localtime, localtime(&second)->tm_year) E(gmtime, gmtime(&second)->tm_year) E(ctime, ctime(&second)[0]) N(tzset, tzset()) \
     E(getdate, getdate("1") != 0) E(mktime, mktime(&tm)) E(timelocal, timelocal(&tm)) E(timegm, timegm(&tm)) \
+    E(sysconf, sysconf(_SC_OPEN_MAX) > 0) E(__ctype_get_mb_cur_max, __ctype_get_mb_cur_max()) E(btowc, btowc('a')) \
+    E(wctob, wctob(L'a')) E(wcwidth, wcwidth(L'a')) E(towlower, towlower(L'A')) E(towupper, towupper(L'a')) \
+    E(wctype, wctype("alpha") != 0) E(wctrans, wctrans("toupper") != 0) E(iswctype, iswctype(L'a', wctype("alpha")) != 0) \
+    E(towctrans, towctrans(L'a', wctrans("toupper"))) \
+    E(iswalnum, iswalnum(L'a') != 0) E(iswalpha, iswalpha(L'a') != 0) E(iswblank, iswblank(L'a') != 0) E(iswcntrl, iswcntrl(L'a') != 0) \
+    E(iswdigit, iswdigit(L'a') != 0) E(iswgraph, iswgraph(L'a') != 0) E(iswlower, iswlower(L'a') != 0) E(iswprint, iswprint(L'a') != 0) \
+    E(iswpunct, iswpunct(L'a') != 0) E(iswspace, iswspace(L'a') != 0) E(iswupper, iswupper(L'a') != 0) E(iswxdigit, iswxdigit(L'a') != 0) \
     E(getdtablesize, getdtablesize()) D(memfd_create, memfd_create("a", 0)) D(timerfd_create, timerfd_create(CLOCK_MONOTONIC, 0)) \
     D(signalfd, signalfd(-1, &set, 0)) D(inotify_init, inotify_init()) D(inotify_init1, inotify_init1(0)) \
     D(getpt, getpt()) D(posix_openpt, posix_openpt(O_RDWR | O_NOCTTY)) \

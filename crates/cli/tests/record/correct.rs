@@ -24,15 +24,22 @@ const PROGRAMS: &[(&str, &[&str], &str)] = &[
 ];
 /// The patterns of `patterns.c`.
 const PATTERNS: u32 = 14;
-const MODELS: [&str; 4] = ["rf", "value", "branch", "branch+value"];
+/// The kinds of `kinds.c`.
+const KINDS: u32 = 15;
+pub(crate) const MODELS: [&str; 4] = ["rf", "value", "branch", "branch+value"];
+
+/// How many seeds are asked for.
+pub(crate) fn asked() -> Option<u32> {
+    env::var("REWEAVE_SEEDS").ok().and_then(|seeds| seeds.parse().ok())
+}
 
 /// The first seed, and after that as many as are asked for.
 fn seeds() -> std::ops::RangeInclusive<u32> {
-    1..=env::var("REWEAVE_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(2)
+    1..=asked().unwrap_or(2)
 }
 
 /// gcc with the hooks of ThreadSanitizer, and clang 22 with the plugin.
-fn fronts() -> Vec<Compiler> {
+pub(crate) fn fronts() -> Vec<Compiler> {
     compilers().into_iter().filter(|compiler| compiler.c != "clang").collect()
 }
 
@@ -46,6 +53,7 @@ fn is_clean(name: &str, flags: &[&str], expected: &str) {
         for seed in seeds() {
             let what = format!("{compiler:?} {name} {flags:?} seed {seed}");
             let mut record = reweave();
+            record.current_dir(program.folder.path());
             record.args(["record", "--quiet", "--timeout", "60s", "--seed", &seed.to_string(), "-o"]);
             let ran = record.arg(&trace).arg("--").arg(&program.path).stdin(Stdio::null()).output().unwrap();
             let said = String::from_utf8_lossy(&ran.stderr);
@@ -96,6 +104,14 @@ fn locks_on_files_are_locks() {
 fn patterns_of_synchronisation_are_understood() {
     for pattern in 1..=PATTERNS {
         is_clean("correct/patterns.c", &[&format!("-DK={pattern}")], "6");
+    }
+}
+
+/// Steps that are easily taken for less than they are.
+#[test]
+fn what_a_step_came_to_keeps_others_out() {
+    for kind in 1..=KINDS {
+        is_clean("correct/kinds.c", &[&format!("-DKIND={kind}")], "ended");
     }
 }
 

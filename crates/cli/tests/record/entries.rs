@@ -12,6 +12,9 @@ use crate::common::{GCC, Line, Recorded, compile, reweave, source};
 /// The recorder's table, as text: `[looks(Names), text(1)] access readlink;`.
 const TABLE: &str = include_str!("../../../runtime/src/libc/outside/table.rs");
 
+/// The table of functions that are called, of which some give descriptors.
+const CALLED: &str = include_str!("../../../runtime/src/libc/outside/texts.rs");
+
 /// Functions without a trial in `entries.c`, and why.
 const WITHOUT_A_TRIAL: &[(&str, &[&str])] = &[
     (
@@ -65,7 +68,10 @@ fn table() -> BTreeMap<String, Uses> {
         entries.lines().map(|line| line.split_once("//").map_or(line, |(code, _)| code)).collect();
     let start = entries.find(';').expect("the first line names a routine");
     assert!(entries[..start].contains("reweave_outside"));
-    let text = lines.join("\n");
+    let opening = CALLED.split_once("// What a descriptor leads to.\n").expect("those that open").1;
+    let opening = opening.split_once("//").expect("their end").0;
+    let opening = opening.replace("DESCRIPTORS", "changes(Descriptors)").replace("NAMES", "changes(Names)");
+    let text = lines.join("\n") + &opening;
     let mut all = BTreeMap::new();
     for entry in text.split(';').skip(1) {
         let Some((uses, names)) = entry.split_once(']') else { continue };

@@ -14,6 +14,7 @@ mod lost;
 mod outside;
 mod primitives;
 mod reuse;
+mod reviewed;
 mod safe;
 mod spins;
 mod stable;

@@ -6,6 +6,7 @@ mod common;
 mod initialised;
 mod like_std;
 mod other_toolchain;
+mod overlap;
 mod project;
 mod published;
 mod safe;

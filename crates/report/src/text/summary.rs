@@ -257,7 +257,7 @@ fn unlisted(document: &Document) -> Option<String> {
     let names: BTreeSet<Cow<'_, str>> =
         document.results.iter().flat_map(|result| &result.unlisted).map(|name| clean(name)).collect();
     let names: Vec<String> = names.into_iter().map(|name| name.into_owned()).collect();
-    let calls = "that two threads called and of which nobody knows what they depend on: their calls keep their observed order";
+    let calls = "of which nobody knows what they depend on: their calls, and what their arguments lead to, keep their observed order";
     (!names.is_empty()).then(|| format!("functions {calls}: {}", and(&names)))
 }
 

@@ -12,11 +12,13 @@
 use reweave_wire::outside::State;
 use reweave_wire::{Life, Op};
 
+use crate::abi::access::load;
 use crate::abi::export::export;
 use crate::libc::outside::How;
 use crate::libc::real;
 use crate::record::numbers::About;
 use crate::record::recording::{Inside, stands_for};
+use crate::sched::forced::PART;
 use crate::sched::policy::Step;
 use crate::sys;
 
@@ -71,6 +73,7 @@ impl Inside {
         let Some(channel) = self.channel(file) else {
             if let Some(variable) = self.file_variable(file) {
                 self.uses(how, variable, code);
+                self.uses_mapped_file(file, code);
             }
             return;
         };
@@ -154,12 +157,31 @@ fn opened(code: usize) {
     }
 }
 
+impl Inside {
+    /// Notes what a descriptor leads to that a call gave. Its number may have led elsewhere before: whoever uses it as it is now
+    /// comes after this.
+    pub(crate) fn leads(&mut self, file: usize, code: usize) {
+        if is_descriptor(file) {
+            self.at_once(code, |inside| inside.uses_contents(How::Changes, file, code | PART));
+        }
+    }
+}
+
+/// The same, and gives it.
+pub(crate) fn leads(file: usize, code: usize) -> usize {
+    if let Some(mut inside) = Inside::enter() {
+        inside.settle();
+        inside.leads(file, code);
+    }
+    file
+}
+
 /// Declares calls that give a descriptor.
 macro_rules! opening {
     ($($name:ident ($($argument:ident),*);)*) => { $(
         pub(crate) extern "C" fn $name($($argument: usize,)* code: usize) -> usize {
             opened(code);
-            real::$name($($argument),*)
+            leads(real::$name($($argument),*), code)
         }
     )* };
 }
@@ -177,9 +199,7 @@ macro_rules! naming {
     ($($name:ident ($($argument:ident),*) $flags:expr;)*) => { $(
         pub(crate) extern "C" fn $name($($argument: usize,)* code: usize) -> usize {
             opens_name($flags, code);
-            let result = real::$name($($argument),*);
-            opened_name(result, $flags, code);
-            result
+            leads(real::$name($($argument),*), code)
         }
     )* };
 }
@@ -212,16 +232,6 @@ fn opens_name(flags: usize, code: usize) {
     });
 }
 
-fn opened_name(result: usize, flags: usize, code: usize) {
-    if flags & TRUNCATE != 0
-        && is_descriptor(result)
-        && let Some(mut inside) = Inside::enter()
-    {
-        inside.settle();
-        inside.sends(result, code);
-    }
-}
-
 /// Notes the two descriptors at `at` that a call gave.
 fn opened_two(result: usize, at: usize, code: usize) -> usize {
     if result as i32 == 0
@@ -231,6 +241,10 @@ fn opened_two(result: usize, at: usize, code: usize) -> usize {
         inside.written(at, 8, code);
     }
     opened(code);
+    if result as i32 == 0 {
+        leads(load(at, 4) as usize, code);
+        leads(load(at + 4, 4) as usize, code);
+    }
     result
 }
 
@@ -278,14 +292,14 @@ pub(crate) extern "C" fn dup2(file: usize, other: usize, code: usize) -> usize {
     closing(other, code);
     let result = real::dup2(file, other);
     opened(code);
-    result
+    leads(result, code)
 }
 
 pub(crate) extern "C" fn dup3(file: usize, other: usize, flags: usize, code: usize) -> usize {
     closing(other, code);
     let result = real::dup3(file, other, flags);
     opened(code);
-    result
+    leads(result, code)
 }
 
 /// A set of descriptors gets or loses one: whoever waits for the set learns of that.

@@ -7,6 +7,7 @@
 use reweave_wire::{Life, Op};
 
 use crate::abi::export::export;
+use crate::libc::outside::given;
 use crate::libc::real;
 use crate::libc::shared;
 use crate::record::numbers::About;
@@ -140,7 +141,8 @@ pub(crate) fn renewed(condition: usize, even_clock: bool) {
     }
 }
 
-pub(crate) extern "C" fn init(condition: usize, attributes: usize, _code: usize) -> usize {
+pub(crate) extern "C" fn init(condition: usize, attributes: usize, code: usize) -> usize {
+    given::gives_attributes(attributes, given::LOCK, code);
     let mut clock = 0i32;
     if attributes != 0 {
         real::pthread_condattr_getclock(attributes, &raw mut clock as usize);

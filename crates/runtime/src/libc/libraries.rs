@@ -14,7 +14,7 @@ use core::sync::atomic::{AtomicU32, AtomicUsize};
 use reweave_wire::Op;
 
 use crate::abi::front::export_told;
-use crate::libc::outside::Caller;
+use crate::libc::outside::{Arguments, Caller};
 use crate::record::recording::{Inside, stands_for};
 use crate::sched::forced::PART;
 use crate::sched::policy::Step;
@@ -125,7 +125,7 @@ pub(crate) struct Callee {
     function: usize,
     /// Its name, where it is one of libc that is on no list.
     unlisted: *const c_char,
-    /// The thread that called it first, see [`crate::libc::outside::Caller`].
+    /// Whether it was called, see [`crate::libc::outside::Caller`].
     caller: Caller,
 }
 
@@ -136,7 +136,7 @@ impl Callee {
 }
 
 /// Recorded code calls a function of a library; `code` is where it returns to.
-extern "C" fn calls(callee: &'static Callee, code: usize) {
+extern "C" fn calls(callee: &'static Callee, code: usize, arguments: &Arguments) {
     // The address may have been passed on to code that is not recorded.
     if code_at(code) == Code::Recorded
         && let Some(inside) = Inside::enter()
@@ -145,7 +145,8 @@ extern "C" fn calls(callee: &'static Callee, code: usize) {
             inside.crosses(callee.function, code, true);
         } else {
             // SAFETY: the name that a module has of a function ends in a zero.
-            inside.calls_unlisted(unsafe { CStr::from_ptr(callee.unlisted) }, &callee.caller, code);
+            let name = unsafe { CStr::from_ptr(callee.unlisted) };
+            inside.calls_unlisted(name, &callee.caller, arguments, code);
         }
     }
 }
@@ -262,15 +263,16 @@ core::arch::global_asm!(
     ".globl reweave_cross",
     ".type reweave_cross,@function",
     "reweave_cross:",
-    "push rax",
-    "push rdi",
-    "push rsi",
-    "push rdx",
-    "push rcx",
-    "push r8",
-    "push r9",
-    "push r10",
+    // Those that arguments are passed in come last, so that they lie in order.
     "push r11",
+    "push r10",
+    "push rax",
+    "push r9",
+    "push r8",
+    "push rcx",
+    "push rdx",
+    "push rsi",
+    "push rdi",
     "sub rsp, 128",
     "movups [rsp], xmm0",
     "movups [rsp + 16], xmm1",
@@ -282,6 +284,7 @@ core::arch::global_asm!(
     "movups [rsp + 112], xmm7",
     "mov rdi, r11",
     "mov rsi, [rsp + 200]",
+    "lea rdx, [rsp + 128]",
     "call {calls}",
     "movups xmm0, [rsp]",
     "movups xmm1, [rsp + 16]",
@@ -292,15 +295,15 @@ core::arch::global_asm!(
     "movups xmm6, [rsp + 96]",
     "movups xmm7, [rsp + 112]",
     "add rsp, 128",
-    "pop r11",
-    "pop r10",
-    "pop r9",
-    "pop r8",
-    "pop rcx",
-    "pop rdx",
-    "pop rsi",
     "pop rdi",
+    "pop rsi",
+    "pop rdx",
+    "pop rcx",
+    "pop r8",
+    "pop r9",
     "pop rax",
+    "pop r10",
+    "pop r11",
     "jmp [r11 + 8]",
     ".size reweave_cross, . - reweave_cross",
     calls = sym calls

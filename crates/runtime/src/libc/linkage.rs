@@ -9,6 +9,7 @@ use core::ffi::{CStr, c_char, c_void};
 
 use crate::libc::libraries::{self, Callee, Code};
 use crate::libc::listed;
+use crate::libc::real;
 use crate::sys;
 
 /// The loader's `struct dl_phdr_info`, its first part.
@@ -90,11 +91,11 @@ struct Modules {
 
 unsafe extern "C" {
     fn dl_iterate_phdr(each: extern "C" fn(&Loaded, usize, *mut c_void) -> i32, data: *mut c_void) -> i32;
-    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
 }
 
 /// Leads the calls of all that was loaded since the last time.
 pub(crate) fn lead() {
+    real::keep();
     let room = sys::map(size_of::<Modules>()) as *mut Modules;
     if room.is_null() {
         return;
@@ -229,12 +230,7 @@ fn has_hooks(module: &Module) -> bool {
 fn function(module: &Module, all: &[Module], at: usize, name: &CStr) -> Option<(usize, bool)> {
     let found = word(at);
     // Before its first call, an address may lead back to the module, and from there to the loader.
-    let found = if (module.start..module.end).contains(&found) {
-        // SAFETY: the name ends in a zero.
-        unsafe { dlsym(core::ptr::null_mut(), name.as_ptr()) as usize }
-    } else {
-        found
-    };
+    let found = if (module.start..module.end).contains(&found) { real::look_up(0, name) } else { found };
     // It may also be the address of data.
     let holds = |(start, end): (usize, usize)| (start..end).contains(&found);
     let target = all.iter().find(|module| holds(module.instructions))?;

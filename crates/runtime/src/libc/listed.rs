@@ -3,6 +3,8 @@
 //! A function is *harmless* when it hands nothing over from one thread to another: what it does depends on its arguments
 //! and on memory that is recorded, or it is one that the recorder stands before.
 
+use reweave_wire::outside::State;
+
 /// How the names of libraries begin that come with the compiler and the system. What their functions do is recorded by the
 /// functions of this library that stand before them, or named where it is state outside of memory.
 const SYSTEM: [&[u8]; 20] = [
@@ -65,18 +67,38 @@ const PURE: &[&[&[u8]]] = &[
         b"__fpclassify*",
     ],
     &[b"isalnum*", b"isalpha*", b"isascii", b"isblank*", b"iscntrl*", b"isctype", b"isdigit*", b"isgraph*"],
-    &[b"islower*", b"isprint*", b"ispunct*", b"isspace*", b"isupper*", b"isxdigit*", b"isw*", b"toascii"],
+    &[b"islower*", b"isprint*", b"ispunct*", b"isspace*", b"isupper*", b"isxdigit*", b"toascii"],
     &[
         b"tolower*",
         b"toupper*",
-        b"towlower*",
-        b"towupper*",
-        b"towctrans*",
-        b"wctype*",
-        b"wctrans*",
-        b"wcwidth",
+        b"iswalnum_l",
+        b"iswalpha_l",
+        b"iswblank_l",
+        b"iswcntrl_l",
+        b"iswctype_l",
+        b"iswdigit_l",
+        b"iswgraph_l",
+        b"iswlower_l",
+        b"iswprint_l",
+        b"iswpunct_l",
+        b"iswspace_l",
+        b"iswupper_l",
+        b"iswxdigit_l",
+        b"towlower_l",
+        b"towupper_l",
+        b"towctrans_l",
     ],
-    &[b"btowc", b"wctob", b"__ctype_*", b"difftime", b"dysize", b"strfrom*", b"gnu_dev_*", b"arc4random*"],
+    &[
+        b"__ctype_b_loc",
+        b"__ctype_tolower_loc",
+        b"__ctype_toupper_loc",
+        b"__ctype_init",
+        b"difftime",
+        b"dysize",
+        b"gnu_dev_*",
+        b"arc4random",
+        b"arc4random_uniform",
+    ],
     // Jumps, ends, and what compilers add.
     &[b"setjmp", b"_setjmp", b"sigsetjmp", b"__sigsetjmp", b"exit", b"quick_exit", b"exec*", b"fexecve"],
     &[b"__assert*", b"__stack_chk_fail", b"__chk_fail", b"__fortify_fail", b"atexit", b"at_quick_exit"],
@@ -87,21 +109,19 @@ const PURE: &[&[&[u8]]] = &[
         b"__register_atfork",
         b"pthread_atfork",
         b"_ITM_*",
-        b"err*",
+        b"err",
+        b"errx",
     ],
-    &[b"verr*", b"__explicit_bzero_chk", b"__fdelt_*", b"_dl_*", b"__tls_get_addr", b"__errno_location"],
-    &[b"__h_errno_location", b"bsearch", b"lfind"],
-    // Attributes and sets, which are memory of their caller's.
-    &[b"pthread_attr_*", b"pthread_mutexattr_*", b"pthread_condattr_*", b"pthread_rwlockattr_*"],
     &[
-        b"pthread_barrierattr_*",
-        b"posix_spawnattr_*",
-        b"posix_spawn_file_actions_*",
-        b"sigaddset",
-        b"sigandset",
+        b"verr",
+        b"verrx",
+        b"__explicit_bzero_chk",
+        b"__fdelt_*",
+        b"_dl_*",
+        b"__tls_get_addr",
+        b"__errno_location",
     ],
-    &[b"sigdelset", b"sigemptyset", b"sigfillset", b"sigisemptyset", b"sigismember", b"sigorset", b"cfget*"],
-    &[b"cfset*", b"cfmakeraw", b"__sched_cpu*", b"__cmsg_nxthdr", b"mbsinit"],
+    &[b"__h_errno_location", b"bsearch"],
     // What a thread has for itself.
     &[
         b"pthread_self",
@@ -110,38 +130,13 @@ const PURE: &[&[&[u8]]] = &[
         b"pthread_setspecific",
         b"pthread_testcancel",
     ],
-    &[
-        b"pthread_getattr_np",
-        b"tss_get",
-        b"tss_set",
-        b"thrd_current",
-        b"thrd_equal",
-        b"sigaltstack",
-        b"gettid",
-    ],
+    &[b"tss_get", b"tss_set", b"thrd_current", b"thrd_equal", b"gettid"],
     &[b"mtx_init", b"_Unwind_*", b"__pthread_*", b"_pthread_*"],
     // What is the same for the whole run, and descriptors of things that were opened.
-    &[b"getpid", b"getpagesize", b"getauxval", b"sysconf", b"confstr", b"get_nprocs*", b"get_phys_pages"],
-    &[
-        b"sched_getcpu",
-        b"getcpu",
-        b"sched_get_priority_*",
-        b"gnu_get_libc_*",
-        b"clock_getres",
-        b"fileno*",
-        b"dirfd",
-    ],
-    &[
-        b"strerror_r",
-        b"__xpg_strerror_r",
-        b"strerror_l",
-        b"strerrordesc_np",
-        b"strerrorname_np",
-        b"sigabbrev_np",
-    ],
-    &[b"sigdescr_np", b"hstrerror", b"dlsym", b"dlvsym", b"dlerror"],
-    // Blocks that are given back: `free` is recorded.
-    &[b"freeaddrinfo", b"freeifaddrs", b"globfree*", b"regfree", b"wordfree", b"if_freenameindex"],
+    &[b"getpid", b"getpagesize", b"getauxval", b"get_nprocs*", b"get_phys_pages"],
+    &[b"sched_getcpu", b"sched_get_priority_*", b"gnu_get_libc_*", b"fileno*", b"dirfd"],
+    &[b"strerror_l", b"strerrordesc_np", b"strerrorname_np", b"sigabbrev_np"],
+    &[b"sigdescr_np", b"hstrerror", b"dlerror"],
 ];
 
 /// Whether a function of libc is pure.
@@ -154,6 +149,15 @@ fn is_among(names: &[&[u8]], name: &[u8]) -> bool {
         Some(start) => name.starts_with(start),
         None => *known == name,
     })
+}
+
+/// Functions of libc that look at one state and change nothing. The recorder itself calls them, so none of ours can stand before
+/// them: calls of them are led through stubs, as those of functions that are on no list.
+const LOOKING: [(&[u8], State); 2] = [(b"dlsym", State::Libraries), (b"dlvsym", State::Libraries)];
+
+/// The state that a function of libc looks at, where no function of ours stands before it.
+pub(crate) fn state(name: &[u8]) -> Option<State> {
+    LOOKING.iter().find(|(known, _)| *known == name).map(|&(_, state)| state)
 }
 
 /// Functions of other libraries that only compute, by name or by how it begins (with `*`).

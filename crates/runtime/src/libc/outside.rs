@@ -12,7 +12,9 @@
 
 #[macro_use]
 mod entries;
+pub(crate) mod attributes;
 pub(crate) mod formats;
+pub(crate) mod given;
 pub(crate) mod memory;
 pub(crate) mod queues;
 pub(crate) mod table;
@@ -28,6 +30,7 @@ use core::sync::atomic::{AtomicU32, AtomicUsize};
 use reweave_wire::outside::State;
 use reweave_wire::{Life, Op};
 
+use crate::libc::listed;
 use crate::libc::outside::memory::{Recorder, Use};
 use crate::libc::real;
 use crate::libc::streams;
@@ -74,13 +77,11 @@ pub(crate) struct Function {
     caller: Caller,
 }
 
-/// The thread that called a function first, plus one; [`Caller::SEVERAL`] once another did and that was said.
+/// Whether a function was called and that was said.
 #[repr(transparent)]
 pub(crate) struct Caller(AtomicU32);
 
 impl Caller {
-    const SEVERAL: u32 = u32::MAX;
-
     pub(crate) const fn new() -> Caller {
         Caller(AtomicU32::new(0))
     }
@@ -211,26 +212,24 @@ impl Inside {
     }
 
     /// Records a call of a function that is on no list.
-    pub(crate) fn calls_unlisted(mut self, name: &CStr, caller: &Caller, code: usize) {
+    pub(crate) fn calls_unlisted(mut self, name: &CStr, caller: &Caller, arguments: &Arguments, code: usize) {
         self.settle();
         self.point(Step::Sync, code);
-        self.is_unlisted(name, caller);
-        self.changes_state(State::Outside.variable(0), code);
+        if let Some(state) = listed::state(name.to_bytes()) {
+            self.looks_at_state(state.variable(0), code);
+        } else {
+            self.is_unlisted(name, caller);
+            self.changes_state(State::Outside.variable(0), code);
+        }
+        self.gives_arguments(arguments, code);
     }
 
-    /// Says once that two threads called a function that is on no list.
+    /// Says once that the program calls a function that is on no list.
     pub(crate) fn is_unlisted(&mut self, name: &CStr, caller: &Caller) {
-        let me = self.me.index() as u32 + 1;
-        match caller.0.load(Relaxed) {
-            0 => caller.0.store(me, Relaxed),
-            Caller::SEVERAL => {}
-            first if first == me => {}
-            _ => {
-                caller.0.store(Caller::SEVERAL, Relaxed);
-                let mut line = Text::<128>::new();
-                line.push(b"unlisted ").push(name.to_bytes()).push(b"\n");
-                config::note(line.bytes());
-            }
+        if caller.0.swap(1, Relaxed) == 0 {
+            let mut line = Text::<128>::new();
+            line.push(b"unlisted ").push(name.to_bytes()).push(b"\n");
+            config::note(line.bytes());
         }
     }
 }

@@ -4,11 +4,13 @@ use core::ffi::c_char;
 use core::sync::atomic::Ordering::Relaxed;
 
 use reweave_wire::Op;
+use reweave_wire::outside::State;
 
 use crate::abi::export::{export, export_before};
 use crate::abi::rust;
 use crate::libc::linkage;
 use crate::libc::outside;
+use crate::libc::outside::memory::{Recorder, is_programs, text};
 use crate::libc::real;
 use crate::libc::signals;
 use crate::libc::threads;
@@ -18,9 +20,9 @@ use crate::record::end;
 use crate::record::inputs::Feed;
 use crate::record::recording::{self, Core, Inside};
 use crate::sched::clock;
-use crate::sched::forced::Forced;
+use crate::sched::forced::{Forced, PART};
 use crate::sched::free;
-use crate::sched::policy::Policy;
+use crate::sched::policy::{Policy, Step};
 use crate::sched::thread::{self, set_current, thread};
 use crate::sched::watch;
 use crate::sys;
@@ -180,6 +182,29 @@ extern "C" fn before_kill(_process: usize, _signal: usize, code: usize) -> usize
     before_end()
 }
 
+/// What `sysconf` says that limits of the process, or the cores that it may use, decide; the rest never changes.
+const VARYING: [usize; 8] =
+    [ARG_MAX, CHILD_MAX, OPEN_MAX, SIGQUEUE_MAX, CORES, CORES_IN_USE, PAGES, FREE_PAGES];
+const ARG_MAX: usize = 0;
+const CHILD_MAX: usize = 1;
+const OPEN_MAX: usize = 4;
+const SIGQUEUE_MAX: usize = 33;
+const CORES: usize = 83;
+const CORES_IN_USE: usize = 84;
+const PAGES: usize = 85;
+const FREE_PAGES: usize = 86;
+
+extern "C" fn before_sysconf(name: usize, code: usize) -> usize {
+    if VARYING.contains(&(name & 0xFFFF_FFFF))
+        && let Some(mut inside) = Inside::enter()
+    {
+        inside.settle();
+        inside.point(Step::Sync, code);
+        inside.looks_at_state(State::Process.variable(0), code);
+    }
+    0
+}
+
 /// The program is gone after the call that follows.
 pub(crate) extern "C" fn at_end() -> usize {
     if let Some(mut inside) = Inside::enter().or_else(rust::between) {
@@ -206,8 +231,16 @@ fn unpin() {
 }
 
 /// A library is loaded: its constructors run with a lock of the loader held, and it has code of its own.
-extern "C" fn dlopen(name: usize, flags: usize, _code: usize) -> usize {
+extern "C" fn dlopen(name: usize, flags: usize, code: usize) -> usize {
     let me = thread::current();
+    if let Some(mut inside) = Inside::enter() {
+        inside.settle();
+        inside.point(Step::Sync, code);
+        inside.changes_state(State::Libraries.variable(0), code);
+        if name != 0 && is_programs(code) {
+            Recorder::new(code | PART).read(&mut inside, name, text(name), true);
+        }
+    }
     pin();
     let result = real::dlopen(name, flags);
     unpin();
@@ -246,6 +279,7 @@ export_before! {
     kill(2) => before_kill, then real::found::kill;
     raise(1) => before_end, then real::found::raise;
     pthread_kill(2) => before_kill, then real::found::pthread_kill;
+    sysconf(1) => before_sysconf, then real::found::sysconf;
     mprotect(3) => settle, then real::found::mprotect;
     mremap(5) => settle, then real::found::mremap;
 }

@@ -11,20 +11,46 @@ unsafe extern "C" {
     fn dlvsym(handle: *mut c_void, name: *const c_char, version: *const c_char) -> *mut c_void;
 }
 
+static FOUND: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+/// Keeps where `dlsym` and `dlvsym` are: the program's calls of them are led elsewhere later ([`crate::libc::linkage`]), and so would be
+/// ours, which use the same table of addresses.
+pub(crate) fn keep() -> [usize; 2] {
+    let [plain, versioned] = &FOUND;
+    if plain.load(Relaxed) == 0 {
+        versioned.store(dlvsym as *const () as usize, Relaxed);
+        plain.store(dlsym as *const () as usize, Relaxed);
+    }
+    [plain.load(Relaxed), versioned.load(Relaxed)]
+}
+
+/// What a name stands for, from a handle of the loader's on.
+pub(crate) fn look_up(handle: usize, name: &CStr) -> usize {
+    let [plain, _] = keep();
+    // SAFETY: it is `dlsym`, and the name ends in a zero.
+    unsafe {
+        let look_up: extern "C" fn(usize, *const c_char) -> usize = core::mem::transmute(plain);
+        look_up(handle, name.as_ptr())
+    }
+}
+
 /// The next definition of a symbol after ours, which is the first.
 fn next(name: &'static CStr, version: Option<&'static CStr>) -> usize {
-    let after_ours = usize::MAX as *mut c_void;
-    // SAFETY: both names end in a zero.
-    let found = unsafe {
-        match version {
-            Some(version) => dlvsym(after_ours, name.as_ptr(), version.as_ptr()),
-            None => dlsym(after_ours, name.as_ptr()),
-        }
+    let after_ours = usize::MAX;
+    let found = match version {
+        // SAFETY: it is `dlvsym`, and both names end in a zero.
+        Some(version) => unsafe {
+            let [_, versioned] = keep();
+            let look_up: extern "C" fn(usize, *const c_char, *const c_char) -> usize =
+                core::mem::transmute(versioned);
+            look_up(after_ours, name.as_ptr(), version.as_ptr())
+        },
+        None => look_up(after_ours, name),
     };
-    if found.is_null() && version.is_some() {
+    if found == 0 && version.is_some() {
         return next(name, None);
     }
-    found as usize
+    found
 }
 
 /// Where the module of an address of code begins.
@@ -222,6 +248,9 @@ real! {
     __isoc99_vsscanf(at, format, list);
     __chk_fail();
     munmap(start, length);
+    shmat(segment, at, flags);
+    shmdt(start);
+    shmctl(segment, command, about);
     fork();
     sigaction(signal, action, before);
     dlopen(name, flags);
@@ -362,4 +391,5 @@ real! {
     pthread_self();
 }
 
-found! { __longjmp_chk _exit _longjmp abort execve kill longjmp mprotect mremap pthread_exit pthread_kill raise siglongjmp }
+found! { __longjmp_chk _exit _longjmp abort execve kill longjmp mprotect mremap pthread_exit pthread_kill raise siglongjmp
+sysconf }

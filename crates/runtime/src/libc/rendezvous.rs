@@ -5,6 +5,7 @@ use reweave_wire::{Life, Op};
 
 use crate::abi::access::load;
 use crate::abi::export::export;
+use crate::libc::outside::given;
 use crate::libc::real;
 use crate::libc::shared::{arrive_really, is_shared_barrier, is_shared_semaphore};
 use crate::record::numbers::About;
@@ -142,6 +143,7 @@ extern "C" fn sem_init(semaphore: usize, shared: usize, value: usize, code: usiz
 const SERIAL: usize = u32::MAX as usize;
 
 extern "C" fn barrier_init(barrier: usize, attributes: usize, count: usize, code: usize) -> usize {
+    given::gives_attributes(attributes, given::LOCK, code);
     let result = real::pthread_barrier_init(barrier, attributes, count);
     if result as i32 == 0
         && let Some(mut inside) = begin(code)

@@ -9,10 +9,13 @@ use reweave_wire::ring::{Slot, kind};
 
 use crate::abi::export::export;
 use crate::libc::libraries;
+use crate::libc::outside::given;
+use crate::libc::outside::memory::is_programs;
 use crate::libc::real;
 use crate::record::config;
 use crate::record::recording::Inside;
 use crate::sched::baton::{self, Away, Wake, key};
+use crate::sched::forced::PART;
 use crate::sched::free;
 use crate::sched::policy::Step;
 use crate::sched::thread::{self, MAX_THREADS, Thread, set_current, state, thread};
@@ -95,6 +98,9 @@ pub(crate) extern "C" fn create(
         return real::pthread_create(result as usize, attributes, function, argument);
     };
     inside.settle();
+    if is_programs(code) {
+        inside.gives_away(attributes, given::THREAD, code | PART);
+    }
     let index = inside.core().threads;
     inside.core().threads += 1;
     if index >= MAX_THREADS {

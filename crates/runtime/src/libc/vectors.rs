@@ -20,7 +20,7 @@ const ENTRY: usize = 16;
 
 impl Given {
     /// Calls `each` with the ranges of the first `count` bytes.
-    fn ranges(self, count: usize, mut each: impl FnMut(usize, usize)) {
+    pub(crate) fn ranges(self, count: usize, mut each: impl FnMut(usize, usize)) {
         let (list, entries) = match self {
             Given::Bytes(at, length) => return each(at, length.min(count)),
             Given::Pieces(at, entries) => (at, entries),

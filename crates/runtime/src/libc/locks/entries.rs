@@ -2,6 +2,7 @@
 
 use super::{Hold, Real, acquire, ended, release, renewed};
 use crate::abi::export::export;
+use crate::libc::outside::given;
 use crate::libc::real;
 use crate::sched::time::Deadline;
 
@@ -75,18 +76,20 @@ extern "C" fn spin_unlock(at: usize, code: usize) -> usize {
 
 /// Declares functions that begin a lock.
 macro_rules! renews {
-    ($($name:ident ($($argument:ident),*) $real:ident;)*) => { $(
-        pub(crate) extern "C" fn $name(at: usize, $($argument: usize,)* _code: usize) -> usize {
+    ($($name:ident ($argument:ident) $length:expr, $real:ident;)*) => { $(
+        pub(crate) extern "C" fn $name(at: usize, $argument: usize, code: usize) -> usize {
+            given::gives_attributes($argument, $length, code);
             renewed(at);
-            real::$real(at, $($argument),*)
+            real::$real(at, $argument)
         }
     )* };
 }
 
 renews! {
-    init(attributes) pthread_mutex_init;
-    rwlock_init(attributes) pthread_rwlock_init;
-    spin_init(shared) pthread_spin_init;
+    init(attributes) given::LOCK, pthread_mutex_init;
+    rwlock_init(attributes) given::READERS, pthread_rwlock_init;
+    // Its argument is a number.
+    spin_init(shared) given::LOCK, pthread_spin_init;
 }
 
 /// Declares functions that end a lock. One that is held is not ended: the real function says so.

@@ -1,7 +1,7 @@
 //! How the tables of functions become symbols: each leads to one piece of code with what the table says of the function.
 
 /// The most things that a table says of one function.
-pub(crate) const MOST_USES: usize = 6;
+pub(crate) const MOST_USES: usize = 10;
 
 /// What a table says of a function, as the assembler lays it out.
 #[cfg(not(test))]
@@ -33,7 +33,7 @@ macro_rules! entry {
             "8:",
             ".quad 0",
             ".quad 9f",
-            ".long {a}, {b}, {c}, {d}, {e}, {f}",
+            ".long {a}, {b}, {c}, {d}, {e}, {f}, {g}, {h}, {i}, {j}",
             ".long 0, 0",
             ".section .rodata.reweave_outside,\"a\",@progbits",
             "9:",
@@ -45,6 +45,10 @@ macro_rules! entry {
             d = const crate::libc::outside::entries::padded(&$uses)[3],
             e = const crate::libc::outside::entries::padded(&$uses)[4],
             f = const crate::libc::outside::entries::padded(&$uses)[5],
+            g = const crate::libc::outside::entries::padded(&$uses)[6],
+            h = const crate::libc::outside::entries::padded(&$uses)[7],
+            i = const crate::libc::outside::entries::padded(&$uses)[8],
+            j = const crate::libc::outside::entries::padded(&$uses)[9],
         );
     };
 }

@@ -1,11 +1,14 @@
 //! What formats of `printf` and `scanf` say of the arguments after them: which texts are read, which memory is written.
 //!
-//! A format that this module does not understand (arguments by number, conversions that the program registered) ends the walk: what
-//! comes after it is not recorded.
+//! A conversion that this module does not understand (one that the program registered) ends the walk: what comes after it is not
+//! recorded.
+
+mod walk;
 
 use crate::abi::access::load;
 use crate::libc::outside::Arguments;
-use crate::libc::outside::memory::{text, text_to};
+use crate::libc::outside::formats::walk::{Amount, Size, Takes, Walk};
+use crate::libc::outside::memory::text;
 
 /// Arguments that a function takes as they come: those in registers that are left, and those on the stack.
 #[derive(Clone, Copy)]
@@ -66,116 +69,90 @@ impl Rest {
     }
 }
 
-/// Goes through a format byte by byte.
-struct Walk {
-    at: usize,
-}
+/// The bytes of a wide character.
+const WIDE: usize = 4;
 
-impl Walk {
-    fn peek(&self) -> u8 {
-        load(self.at, 1) as u8
-    }
-
-    fn next(&mut self) -> u8 {
-        let byte = self.peek();
-        self.at += usize::from(byte != 0);
-        byte
-    }
-
-    fn skip(&mut self, bytes: &[u8]) -> bool {
-        let found = self.peek() != 0 && bytes.contains(&self.peek());
-        self.at += usize::from(found);
-        found
-    }
-
-    /// Goes on behind the next `%`; false where there is none.
-    fn conversion(&mut self) -> bool {
-        loop {
-            match self.next() {
-                0 => return false,
-                b'%' => return true,
-                _ => {}
-            }
-        }
-    }
-
-    fn number(&mut self) -> Option<usize> {
-        let mut number = None;
-        while self.peek().is_ascii_digit() {
-            let digit = usize::from(self.next() - b'0');
-            number = Some(number.unwrap_or(0usize).saturating_mul(10).saturating_add(digit));
-        }
-        number
-    }
-
-    /// The size that letters before a conversion give it.
-    fn size(&mut self) -> Size {
-        let mut size = Size::Int;
-        loop {
-            size = match (self.peek(), size) {
-                (b'h', Size::Short) => Size::Char,
-                (b'h', _) => Size::Short,
-                (b'L', _) => Size::LongDouble,
-                (b'l' | b'q' | b'j' | b'z' | b'Z' | b't', _) => Size::Long,
-                _ => return size,
-            };
-            self.at += 1;
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Size {
-    Char,
-    Short,
-    Int,
-    Long,
-    LongDouble,
-}
-
-/// Calls `each` with the texts that a format of `printf` has read, the format first.
-pub(crate) fn printed(format: usize, mut rest: Rest, mut each: impl FnMut(usize, usize)) {
-    each(format, text(format));
-    let mut walk = Walk { at: format };
+/// Calls `each` with the texts that a format of `printf`, or of `wprintf`, has read, the format first.
+pub(crate) fn printed(format: usize, is_wide: bool, mut rest: Rest, mut each: impl FnMut(usize, usize)) {
+    each(format, if is_wide { wide_text(format, usize::MAX) } else { text(format) });
+    let mut walk = Walk { at: format, step: if is_wide { WIDE } else { 1 } };
     while walk.conversion() {
-        while walk.skip(b"-+ #0'I") {}
-        if walk.skip(b"*") {
-            rest.word();
-        } else if walk.number().is_some() && walk.peek() == b'$' {
-            return;
+        let conversion = walk.printed();
+        if conversion.of.is_some() {
+            walk.at = format;
+            return printed_by_number(walk, rest, each);
         }
-        let most = if walk.skip(b".") { precision(&mut walk, &mut rest) } else { usize::MAX };
-        let size = walk.size();
-        match walk.next() {
-            b'd' | b'i' | b'o' | b'u' | b'x' | b'X' | b'c' | b'C' | b'p' | b'n' => _ = rest.word(),
-            b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {
-                rest.skip_float(size == Size::LongDouble)
-            }
-            b's' if size != Size::Long => {
-                let at = rest.word();
-                each(at, if at == 0 { 0 } else { text_to(at, most) });
-            }
-            b's' | b'S' => {
-                let at = rest.word();
-                each(at, if at == 0 { 0 } else { wide_text(at, most) });
-            }
-            b'm' | b'%' => {}
-            _ => return,
+        if conversion.width == Amount::Next {
+            rest.word();
+        }
+        let most = match conversion.precision {
+            Amount::Is(most) => most,
+            Amount::Next => precision(rest.word()),
+            _ => usize::MAX,
+        };
+        match conversion.takes() {
+            Takes::Word => conversion.text(rest.word(), most, &mut each),
+            Takes::Float { is_long } => rest.skip_float(is_long),
+            Takes::None => {}
+            Takes::Unknown => return,
         }
     }
 }
 
-fn precision(walk: &mut Walk, rest: &mut Rest) -> usize {
-    if walk.skip(b"*") {
-        // One that is negative is none.
-        return usize::try_from(rest.word() as i32).unwrap_or(usize::MAX);
+/// One that is negative is none.
+fn precision(word: usize) -> usize {
+    usize::try_from(word as i32).unwrap_or(usize::MAX)
+}
+
+/// The most arguments that are told apart by number.
+const MOST_NUMBERED: usize = 64;
+
+/// The same for a format that says which argument each conversion takes. What all of them are has to be known before the
+/// second one is found.
+fn printed_by_number(mut walk: Walk, mut rest: Rest, mut each: impl FnMut(usize, usize)) {
+    let start = walk.at;
+    let mut takes = [Takes::None; MOST_NUMBERED];
+    while walk.conversion() {
+        let conversion = walk.printed();
+        let mut note = |number: Option<usize>, what| {
+            if let Some(room) = number.and_then(|number| takes.get_mut(number.wrapping_sub(1))) {
+                *room = what;
+            }
+        };
+        for amount in [conversion.width, conversion.precision] {
+            if let Amount::Of(number) = amount {
+                note(Some(number), Takes::Word);
+            }
+        }
+        note(conversion.of, conversion.takes());
     }
-    walk.number().unwrap_or(0)
+    let count = takes.iter().rposition(|&takes| takes != Takes::None).map_or(0, |last| last + 1);
+    let mut words = [0; MOST_NUMBERED];
+    for (takes, word) in takes.iter().zip(&mut words).take(count) {
+        match takes {
+            // One that no conversion takes is as wide as a number.
+            Takes::Word | Takes::None => *word = rest.word(),
+            Takes::Float { is_long } => rest.skip_float(*is_long),
+            Takes::Unknown => break,
+        }
+    }
+    let word = |number: usize| words.get(number.wrapping_sub(1)).copied().unwrap_or(0);
+    walk.at = start;
+    while walk.conversion() {
+        let conversion = walk.printed();
+        let most = match conversion.precision {
+            Amount::Is(most) => most,
+            Amount::Of(number) => precision(word(number)),
+            _ => usize::MAX,
+        };
+        if let (Some(number), Takes::Word) = (conversion.of, conversion.takes()) {
+            conversion.text(word(number), most, &mut each);
+        }
+    }
 }
 
 /// The bytes of a text of wide characters, no more than so many characters of it.
 pub(crate) fn wide_text(at: usize, most: usize) -> usize {
-    const WIDE: usize = 4;
     let mut length = 0;
     while length < most && load(at + length * WIDE, WIDE) != 0 {
         length += 1;
@@ -185,14 +162,12 @@ pub(crate) fn wide_text(at: usize, most: usize) -> usize {
 
 /// Calls `each` with the memory that a format of `scanf` has written after `assigned` conversions.
 pub(crate) fn scanned(format: usize, mut rest: Rest, assigned: usize, mut each: impl FnMut(usize, usize)) {
-    let mut walk = Walk { at: format };
-    let mut done = 0;
+    let mut walk = Walk { at: format, step: 1 };
+    let (all, mut done) = (rest, 0);
     while done < assigned && walk.conversion() {
+        let of = walk.numbered();
         let suppressed = walk.skip(b"*");
         let width = walk.number();
-        if walk.peek() == b'$' {
-            return;
-        }
         while walk.skip(b"'I") {}
         let made = walk.skip(b"m");
         let size = walk.size();
@@ -203,7 +178,15 @@ pub(crate) fn scanned(format: usize, mut rest: Rest, assigned: usize, mut each: 
         if suppressed || kind == b'%' {
             continue;
         }
-        let mut at = rest.word();
+        let mut at = match of {
+            // All are addresses, whatever they lead to.
+            Some(number) => {
+                let mut rest = all;
+                (1..number.min(MOST_NUMBERED)).for_each(|_| _ = rest.word());
+                rest.word()
+            }
+            None => rest.word(),
+        };
         if made {
             each(at, 8);
             at = load(at, 8) as usize;
@@ -245,50 +228,4 @@ fn skip_set(walk: &mut Walk) {
 }
 
 #[cfg(test)]
-mod tests {
-    use core::ffi::CStr;
-    use std::vec::Vec;
-
-    use super::*;
-
-    /// A list of arguments whose registers are used up.
-    fn on_stack(words: &[usize]) -> Rest {
-        Rest { register: 0, registers_end: 0, floats: FLOATS, stack: words.as_ptr() as usize }
-    }
-
-    fn texts(format: &CStr, words: &[usize]) -> Vec<usize> {
-        let mut found = Vec::new();
-        printed(format.as_ptr() as usize, on_stack(words), |_, length| found.push(length));
-        found.remove(0);
-        found
-    }
-
-    #[test]
-    fn a_format_says_which_texts_are_read() {
-        let (a, b) = (c"hello".as_ptr() as usize, c"x".as_ptr() as usize);
-        assert_eq!(texts(c"%s %d %s", &[a, 1, b]), [6, 2]);
-        assert_eq!(texts(c"%.3s|%.*s|%-*s%%", &[a, 2, a, 9, a]), [3, 2, 6]);
-        assert_eq!(texts(c"%f %5.2lf %s %Lg", &[a]), [6]);
-        assert_eq!(texts(c"%s%m%ld%hhx%zu%p", &[0, 1, 2, 3, 4]), [0]);
-        assert_eq!(texts(c"%1$s", &[a]), [] as [usize; 0]);
-        assert_eq!(texts(c"100%", &[]), [] as [usize; 0]);
-    }
-
-    #[test]
-    fn a_format_says_what_was_written() {
-        let word = c"ab".as_ptr() as usize;
-        let cases: [(&CStr, usize, &[usize]); 6] = [
-            (c"%d %ld %hhd", 3, &[4, 8, 1]),
-            (c"%d %ld %hhd", 1, &[4]),
-            (c"%*d%n%lf", 1, &[4, 8]),
-            (c"%[^]x]%5c", 2, &[3, 5]),
-            (c"%s %d", 1, &[3]),
-            (c"%d%n", 1, &[4]),
-        ];
-        for (format, assigned, expected) in cases {
-            let mut found = Vec::new();
-            scanned(format.as_ptr() as usize, on_stack(&[word; 4]), assigned, |_, length| found.push(length));
-            assert_eq!(found, expected, "{format:?}");
-        }
-    }
-}
+mod tests;

@@ -10,6 +10,7 @@ use crate::abi::rust;
 use crate::libc::libraries::{self, Code};
 use crate::libc::outside::Arguments;
 use crate::libc::outside::formats::{self, Rest};
+use crate::libc::vectors::Given;
 use crate::record::recording::Inside;
 use crate::sched::forced::{IN_TURN, PART};
 
@@ -40,6 +41,30 @@ pub(crate) enum What {
     Format,
     /// Reads what the format at `a` says of the list of arguments at `b`.
     FormatList,
+    /// The same, of wide characters.
+    WideFormat,
+    /// The same, of wide characters.
+    WideFormatList,
+    /// Reads the text that the address at `a` leads to.
+    TextAt,
+    /// Reads as many bytes as `b` leads to the number of, where the address at `a` leads to.
+    BytesAt,
+    /// Reads `b` ranges, and where each is, at `a`.
+    Pieces,
+    /// Gives the whole block at `a` away, see [`crate::libc::outside::given`].
+    Given,
+    /// Gives four times `b` bytes at `a` away.
+    GivenWords,
+    /// Gives `b` bytes at `a` away.
+    GivenBytes,
+    /// Gives `b` things away at `a`; `c` is how many bytes each has.
+    GivenSized,
+    /// Gives the text at `a` away.
+    GivenText,
+    /// Gives away as many bytes as `b` leads to the number of, where the address at `a` leads to.
+    GivenAt,
+    /// Gives `b` ranges, which are told at `a`, away.
+    GivenPieces,
     /// Reads the text at `a` as far as the result, which is where something was found, or up to its end.
     Found,
     /// Reads the text at `a` as far as the text at `b` was found in it, or up to its end.
@@ -52,6 +77,8 @@ pub(crate) enum What {
     WritesWords,
     /// Writes the text at `a`.
     WritesText,
+    /// Writes the text of wide characters at `a`.
+    WritesWide,
     /// Writes as many bytes at `a` as the result says, and a zero after them, unless the result is 0.
     WritesSpan,
     /// Writes a text whose length is the result at `a`, and no more than `b` bytes where `b` is given.
@@ -66,9 +93,11 @@ pub(crate) enum What {
     CopiesTo,
     /// Maps `a` bytes of the file `b` from `c` on.
     Maps,
+    /// Gives a descriptor, which is the result.
+    Opens,
 }
 
-const ALL: [What; 23] = [
+const ALL: [What; 37] = [
     What::Text,
     What::TextTo,
     What::Bytes,
@@ -79,12 +108,25 @@ const ALL: [What; 23] = [
     What::Alike,
     What::Format,
     What::FormatList,
+    What::WideFormat,
+    What::WideFormatList,
+    What::TextAt,
+    What::BytesAt,
+    What::Pieces,
+    What::Given,
+    What::GivenWords,
+    What::GivenBytes,
+    What::GivenSized,
+    What::GivenText,
+    What::GivenAt,
+    What::GivenPieces,
     What::Found,
     What::FoundText,
     What::Span,
     What::WritesItems,
     What::WritesWords,
     What::WritesText,
+    What::WritesWide,
     What::WritesSpan,
     What::Prints,
     What::PrintsNew,
@@ -92,6 +134,7 @@ const ALL: [What; 23] = [
     What::Makes,
     What::CopiesTo,
     What::Maps,
+    What::Opens,
 ];
 
 /// One use of memory by a function.
@@ -99,15 +142,21 @@ pub(crate) const fn memory(what: What, a: u32, b: u32, c: u32) -> u32 {
     MEMORY << 24 | (what as u32) << 16 | a << 8 | b << 4 | c
 }
 
+/// One use of so many words of four bytes.
+pub(crate) const fn memory_words(what: What, a: u32, count: u32) -> u32 {
+    assert!(count < 1 << 8);
+    memory(what, a, count >> 4, count & 15)
+}
+
 /// A use of memory, with its arguments.
 #[derive(Clone, Copy)]
 pub(crate) struct Use {
-    what: What,
-    a: usize,
-    b: usize,
-    c: usize,
-    /// The number that `b` is itself, where it is none of an argument.
-    number: usize,
+    pub(crate) what: What,
+    pub(crate) a: usize,
+    pub(crate) b: usize,
+    pub(crate) c: usize,
+    /// The number that `b` and `c` are themselves, where they are none of arguments.
+    pub(crate) number: usize,
     /// Which argument `a` is.
     first: usize,
 }
@@ -127,7 +176,7 @@ impl Use {
             a: argument(part >> 8),
             b: argument(part >> 4),
             c: argument(part),
-            number: (part >> 4 & 15) as usize,
+            number: (part & 0xFF) as usize,
             first: (part >> 8 & 15) as usize,
         })
     }
@@ -145,7 +194,15 @@ pub(crate) fn is_programs(code: usize) -> bool {
 
 /// What a call has recorded so far: its first event is the call, the others are parts of it.
 pub(crate) struct Recorder {
-    code: usize,
+    pub(crate) code: usize,
+}
+
+/// The bytes that tell of a range.
+pub(crate) const PIECE: usize = 16;
+
+/// How many ranges there are, or none where libc takes no such number.
+pub(crate) fn pieces(count: usize) -> usize {
+    if count > 1 << 10 { 0 } else { count }
 }
 
 impl Recorder {
@@ -189,22 +246,32 @@ impl Recorder {
                 self.read(inside, a, length, true);
                 self.read(inside, b, length, true);
             }
-            What::Format => {
+            What::Format | What::WideFormat => {
                 let rest = Rest::of_call(arguments, part.first);
-                formats::printed(a, rest, |at, length| self.read(inside, at, length, true));
+                let is_wide = what == What::WideFormat;
+                formats::printed(a, is_wide, rest, |at, length| self.read(inside, at, length, true));
             }
-            What::FormatList => {
-                let rest = Rest::of_list(b);
-                formats::printed(a, rest, |at, length| self.read(inside, at, length, true));
+            What::FormatList | What::WideFormatList => {
+                let (rest, is_wide) = (Rest::of_list(b), what == What::WideFormatList);
+                formats::printed(a, is_wide, rest, |at, length| self.read(inside, at, length, true));
             }
-            _ => {}
+            What::TextAt => {
+                let at = load(a, 8) as usize;
+                self.read(inside, at, if at == 0 { 0 } else { text(at) }, true);
+            }
+            What::BytesAt if b != 0 => self.read(inside, load(a, 8) as usize, load(b, 8) as usize, false),
+            What::Pieces => {
+                self.read(inside, a, pieces(b) * PIECE, false);
+                Given::Pieces(a, b).ranges(usize::MAX, |at, length| self.read(inside, at, length, false));
+            }
+            _ => self.gives(inside, part),
         }
     }
 
     /// Records what is read and written, once the function has given `result`.
     pub(crate) fn after(&mut self, inside: &mut Inside, part: Use, arguments: &Arguments, result: usize) {
         let Use { what, a, b, c, number, .. } = part;
-        if !part.is_after() || a == 0 && what != What::Makes {
+        if !part.is_after() || a == 0 && !matches!(what, What::Makes | What::Opens) {
             return;
         }
         match what {
@@ -222,6 +289,7 @@ impl Recorder {
             What::WritesItems => self.write(inside, a, b.saturating_mul(c)),
             What::WritesWords => self.write(inside, a, number * 4),
             What::WritesText => self.write(inside, a, if result == 0 { 0 } else { text(a) }),
+            What::WritesWide => self.write(inside, a, formats::wide_text(a, usize::MAX)),
             What::WritesSpan => {
                 self.write(inside, a, if result == 0 { 0 } else { result.wrapping_add(1) });
             }
@@ -245,6 +313,7 @@ impl Recorder {
                 self.read(inside, b, length, true);
                 self.write(inside, a, length);
             }
+            What::Opens => inside.leads(result, self.code),
             What::Maps => inside.has_mapped(result, [a, arguments[3], b, c], self.code),
             _ => {}
         }
@@ -303,43 +372,4 @@ fn number_length(at: usize) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use core::ffi::CStr;
-
-    use super::*;
-
-    fn at(text: &'static CStr) -> usize {
-        text.as_ptr() as usize
-    }
-
-    #[test]
-    fn a_number_is_read_up_to_the_byte_that_ends_it() {
-        let cases = [
-            (c"", 1),
-            (c"1", 2),
-            (c" \t-12;34", 6),
-            (c"0x1F rest", 5),
-            (c"1e+5+1", 5),
-            (c"5-3", 2),
-            (c"3.25)", 5),
-            (c"x", 2),
-        ];
-        for (text, length) in cases {
-            assert_eq!(number_length(at(text)), length, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn texts_are_compared_up_to_their_first_difference() {
-        let cases = [(c"abc", c"ABd", 9, 3), (c"ab", c"AB", 9, 3), (c"abc", c"abc", 2, 2), (c"", c"x", 9, 1)];
-        for (a, b, most, length) in cases {
-            assert_eq!(alike(at(a), at(b), most), length, "{a:?} {b:?}");
-        }
-        assert_eq!((text(at(c"ab")), text_to(at(c"ab"), 1), text_to(at(c"ab"), 3)), (3, 1, 3));
-    }
-
-    #[test]
-    fn the_number_of_a_kind_is_its_place() {
-        assert!(ALL.iter().enumerate().all(|(place, &what)| what as usize == place));
-    }
-}
+mod tests;

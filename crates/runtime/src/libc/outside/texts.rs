@@ -7,7 +7,7 @@
 use reweave_wire::outside::State;
 
 use crate::libc::outside::memory::What::*;
-use crate::libc::outside::memory::memory;
+use crate::libc::outside::memory::{memory, memory_words};
 use crate::libc::outside::{How, use_of};
 
 /// Reads a text.
@@ -16,7 +16,7 @@ pub(crate) const fn text(a: u32) -> u32 {
 }
 
 /// Reads a text, no more than argument `b` says.
-const fn text_to(a: u32, b: u32) -> u32 {
+pub(crate) const fn text_to(a: u32, b: u32) -> u32 {
     memory(TextTo, a, b, 0)
 }
 
@@ -32,7 +32,7 @@ pub(crate) const fn items(a: u32, b: u32, c: u32) -> u32 {
 
 /// Reads so many words of four bytes.
 pub(crate) const fn words(a: u32, count: u32) -> u32 {
-    memory(Words, a, count, 0)
+    memory_words(Words, a, count)
 }
 
 /// Reads what a format says of the arguments after it.
@@ -60,17 +60,80 @@ pub(crate) const fn scans(a: u32, b: u32) -> u32 {
 }
 
 const fn writes_words(a: u32, count: u32) -> u32 {
-    memory(WritesWords, a, count, 0)
+    memory_words(WritesWords, a, count)
 }
 
 /// Reads a text of wide characters, no more than argument `b` says where there is one.
-const fn wide(a: u32, b: u32) -> u32 {
+pub(crate) const fn wide(a: u32, b: u32) -> u32 {
     memory(Wide, a, b, 0)
+}
+
+/// The same for a format of wide characters.
+pub(crate) const fn wide_format(a: u32) -> u32 {
+    memory(WideFormat, a, 0, 0)
+}
+
+/// The same for a format of wide characters.
+pub(crate) const fn wide_format_list(a: u32, b: u32) -> u32 {
+    memory(WideFormatList, a, b, 0)
+}
+
+/// Reads the text that an address at argument `a` leads to.
+pub(crate) const fn text_at(a: u32) -> u32 {
+    memory(TextAt, a, 0, 0)
+}
+
+/// Reads as many bytes as argument `b` leads to the number of, where an address at argument `a` leads to.
+pub(crate) const fn bytes_at(a: u32, b: u32) -> u32 {
+    memory(BytesAt, a, b, 0)
+}
+
+/// Reads a list of `b` ranges, and those.
+pub(crate) const fn pieces(a: u32, b: u32) -> u32 {
+    memory(Pieces, a, b, 0)
+}
+
+/// Gives a whole block away: reads and writes whatever there is.
+pub(crate) const fn given(a: u32) -> u32 {
+    memory(Given, a, 0, 0)
+}
+
+/// Gives so many words of four bytes away.
+pub(crate) const fn given_words(a: u32, count: u32) -> u32 {
+    memory_words(GivenWords, a, count)
+}
+
+/// Gives as many bytes away as argument `b` says.
+pub(crate) const fn given_bytes(a: u32, b: u32) -> u32 {
+    memory(GivenBytes, a, b, 0)
+}
+
+/// Gives as many things of `size` bytes away as argument `b` says.
+pub(crate) const fn given_sized(a: u32, b: u32, size: u32) -> u32 {
+    memory(GivenSized, a, b, size)
+}
+
+/// Gives a text away.
+pub(crate) const fn given_text(a: u32) -> u32 {
+    memory(GivenText, a, 0, 0)
+}
+
+/// Gives as many bytes away as argument `b` leads to the number of, where an address at argument `a` leads to.
+pub(crate) const fn given_at(a: u32, b: u32) -> u32 {
+    memory(GivenAt, a, b, 0)
+}
+
+/// Gives `b` ranges away, which are listed at argument `a`.
+pub(crate) const fn given_pieces(a: u32, b: u32) -> u32 {
+    memory(GivenPieces, a, b, 0)
 }
 
 const NUMBER: u32 = memory(Number, 1, 0, 0);
 const MAKES: u32 = memory(Makes, 0, 0, 0);
 pub(crate) const MAPPINGS: u32 = use_of(How::Changes, State::Mappings, 0);
+const DESCRIPTORS: u32 = use_of(How::Changes, State::Descriptors, 0);
+const NAMES: u32 = use_of(How::Changes, State::Names, 0);
+const OPENS: u32 = memory(Opens, 0, 0, 0);
 const ZONE: u32 = use_of(How::Looks, State::TimeZone, 0);
 const LOCALE: u32 = use_of(How::Looks, State::Locale, 0);
 
@@ -85,18 +148,32 @@ pub(crate) mod computing {
         [memory(Alike, 1, 2, 0)] strcasecmp strcasecmp_l;
         [memory(Alike, 1, 2, 3)] strncasecmp strncasecmp_l;
         [text(1), text(2)] strverscmp fnmatch;
-        [text(1)] strrchr rindex inet_addr inet_network inet_aton;
-        [text(2)] inet_pton mbstowcs;
-        [words(2, 1)] inet_ntop;
+        [text(1)] strrchr rindex inet_addr inet_network;
+        [text(1), given_words(2, 1)] inet_aton;
+        [text(2), given_words(3, 4)] inet_pton;
+        [LOCALE, text(2), given_sized(1, 3, 4)] mbstowcs;
+        [LOCALE, given_words(1, 1), text_to(2, 3), given_words(4, 2)] mbrtowc;
+        [LOCALE, text_to(1, 2), given_words(3, 2)] mbrlen;
+        [LOCALE, given(1), given_words(3, 2)] wcrtomb;
+        [LOCALE, given_sized(1, 3, 4), text_at(2), given_words(2, 2), given_words(4, 2)] mbsrtowcs;
+        [LOCALE, given_bytes(1, 3), given(2), given_words(4, 2)] wcsrtombs;
+        [LOCALE, text(1)] rpmatch;
+        [words(2, 1), given_bytes(3, 4)] inet_ntop;
+        [text(1), given_words(2, 2)] ether_aton_r;
+        [words(1, 2), given_words(2, 5)] ether_ntoa_r;
+        [bytes(1, 3), given_bytes(2, 3)] swab;
         [text_to(1, 2)] strnlen;
         [bytes(1, 3)] memrchr;
         [bytes(1, 2), bytes(3, 4)] memmem;
 
         // Texts of wide characters.
-        [wide(1, 0)] wcslen wcsdup wcschr wcsrchr wcschrnul wcswidth wcstol wcstoll wcstoul wcstoull wcstod wcstof wcstold;
+        [wide(1, 0)] wcslen wcsdup wcschr wcsrchr wcschrnul wcswidth;
+        [wide(1, 0), given_words(2, 2)] wcstol wcstoll wcstoul wcstoull wcstod wcstof wcstold;
         [wide(1, 2)] wcsnlen;
-        [wide(2, 0)] wcscpy wcscat wcpcpy wcstombs;
-        [wide(2, 3)] wcsncpy wcsncat wcpncpy;
+        [wide(2, 0), given(1)] wcscat;
+        [LOCALE, wide(2, 0), given_bytes(1, 3)] wcstombs;
+        [wide(2, 3), given_sized(1, 3, 4)] wcsncpy wcpncpy;
+        [wide(2, 3), given(1)] wcsncat;
         [wide(1, 0), wide(2, 0)] wcscmp wcscasecmp wcsstr wcsspn wcscspn wcspbrk;
         [wide(1, 3), wide(2, 3)] wcsncmp wcsncasecmp;
     }
@@ -116,11 +193,19 @@ pub(crate) mod called {
         [memory(Span, 1, 0, 0), text(2)] strspn strcspn;
 
         // Texts that are made.
+        [wide(2, 0), memory(WritesWide, 1, 0, 0)] wcscpy wcpcpy;
         [text(1), MAKES] strdup __strdup;
         [text_to(1, 2), MAKES] strndup __strndup;
         [memory(CopiesTo, 1, 2, 4)] memccpy;
 
         [words(1, 1), writes_words(1, 1)] rand_r;
+
+        // What a descriptor leads to.
+        [DESCRIPTORS, text(1), OPENS] memfd_create;
+        [DESCRIPTORS, OPENS] timerfd_create inotify_init inotify_init1 fanotify_init getpt posix_openpt;
+        [DESCRIPTORS, words(2, 32), OPENS] signalfd;
+        [DESCRIPTORS, NAMES, given_text(1), OPENS] mkstemp mkostemp mkstemps mkostemps mkstemp64 mkostemp64 mkstemps64 mkostemps64;
+        [DESCRIPTORS, NAMES, text(1), OPENS] shm_open;
 
         // What is mapped.
         [MAPPINGS, memory(Maps, 2, 5, 6)] mmap mmap64;

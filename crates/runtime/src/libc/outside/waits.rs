@@ -9,6 +9,7 @@ use reweave_wire::outside::State;
 
 use crate::abi::access::load;
 use crate::abi::export::export;
+use crate::libc::channels;
 use crate::libc::outside::How;
 use crate::libc::real;
 use crate::libc::rendezvous::{EAGAIN, ETIMEDOUT, error, fail};
@@ -125,7 +126,8 @@ pub(crate) extern "C" fn fcntl(file: usize, command: usize, argument: usize, cod
             inside.uses_file(how, file, code);
         }
     }
-    plain()
+    let result = plain();
+    if DUPLICATES.contains(&command_number) { channels::leads(result, code) } else { result }
 }
 
 /// A time that has passed: who waits until then does not wait.

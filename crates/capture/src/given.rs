@@ -1,12 +1,13 @@
 //! Memory that was given to functions of which it is not recorded what they do there.
 //!
-//! Such a call is an update of a variable that stands for that memory. Every other access to it is between two events of that
-//! variable: a write between two updates, a read between two looks that find the count that they found in the recording. So no call and
-//! no access can come to stand elsewhere among each other, whatever the function reads and writes. That takes nothing from what threads do
-//! but some of their freedom, and holds in every model.
+//! Such a call is an update of a variable that stands for that memory. Every other access to it is
+//! between two events of that variable: a write between two updates, a read between two looks that
+//! find the count that they found in the recording. So no call and no access can come to stand
+//! elsewhere among each other, whatever the function reads and writes. That takes nothing from what
+//! threads do but some of their freedom, and holds in every model.
 //!
-//! What is given is a *region*: as many bytes as the recorder said, or the whole block or variable. Of a stack nobody knows where its variables end:
-//! there it is a page.
+//! What is given is a *region*: as many bytes as the recorder said, or the whole block or variable.
+//! Of a stack nobody knows where its variables end: there it is a page.
 
 use std::collections::BTreeMap;
 
@@ -70,7 +71,8 @@ impl Given {
         self.regions.insert((object, start), (end, users));
     }
 
-    /// The recording was gone through once: leaves the regions that more than one thread had to do with.
+    /// The recording was gone through once: leaves the regions that more than one thread had to do
+    /// with.
     pub(crate) fn settle(&mut self, memory: &Memory) {
         self.regions.retain(|&(object, start), (end, users)| {
             memory.touched_by(object, start..*end, |thread| users.add(thread));
@@ -84,7 +86,8 @@ impl Given {
         if self.regions.is_empty() { None } else { self.find_in(memory.object_at(at), at) }
     }
 
-    /// Whether a word of an object was given away: then it is known who changed it, where no recorded write did.
+    /// Whether a word of an object was given away: then it is known who changed it, where no
+    /// recorded write did.
     pub(crate) fn has(&self, object: u32, at: u64) -> bool {
         self.find_in(object, at).is_some()
     }

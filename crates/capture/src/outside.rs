@@ -3,8 +3,9 @@
 //! One that a single thread used is always as that thread left it, and one that nobody changed is always as it was at first: no
 //! schedule can have a call find it otherwise. Both are left out, as memory of that sort is.
 //!
-//! So is what Rust's standard library maps by itself: where each thread handles signals about its stack. Nobody else touches that memory or
-//! learns where it is, and no result of the calls but an address depends on what else is mapped.
+//! So is what Rust's standard library maps by itself: where each thread handles signals about its
+//! stack. Nobody else touches that memory or learns where it is, and no result of the calls but an
+//! address depends on what else is mapped.
 
 use hashbrown::{HashMap, HashSet};
 use reweave_wire::outside::State;

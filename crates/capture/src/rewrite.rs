@@ -18,7 +18,6 @@ use crate::kind::{atomic, kind};
 use crate::lives::Thing;
 use crate::memory::Memory;
 use crate::names::Namer;
-use crate::outside::maps;
 use crate::raw::{RawEvent, StandIn, Target};
 use crate::sieve::Passed;
 use crate::steps::StepWriter;
@@ -146,8 +145,7 @@ impl<'w> Rewriter<'w> {
                 let (target, values) = self.namer.library(at, &mut self.borders)?;
                 self.put_alone(event, Kind::Update, target, (Some(values.0.into()), Some(values.1.into())))
             }
-            Target::StandIn { at, what: StandIn::Outside } if !self.outside.contains(&at) => Ok(()),
-            Target::StandIn { .. } if maps(event) && self.namer.is_library(event.code) => Ok(()),
+            Target::StandIn { at, what: StandIn::Outside } if self.is_left_out(event, at) => Ok(()),
             Target::StandIn { at, what } => {
                 let target = self.namer.stand_in(&self.memory, at, what)?;
                 self.put(event, kind(event.op), target, values(event.op, event.read, event.written))?;

@@ -8,7 +8,8 @@ use crate::page_table::PAGE_BYTES;
 use crate::word::Word;
 
 impl Memory {
-    /// Calls `each` with threads that touched a range of an object or freed it: with all of them, or with two.
+    /// Calls `each` with threads that touched a range of an object or freed it: with all of them,
+    /// or with two.
     pub(crate) fn touched_by(&self, object: u32, range: Range<u64>, mut each: impl FnMut(u32)) {
         let freed = self.objects.get(object as usize).and_then(|object| object.freed_by);
         freed.into_iter().for_each(&mut each);

@@ -5,9 +5,15 @@ use reweave_trace::Kind;
 use super::Rewriter;
 use crate::Error;
 use crate::given::Region;
+use crate::outside::maps;
 use crate::raw::RawEvent;
 
 impl Rewriter<'_> {
+    /// Whether an event of state outside of memory says nothing.
+    pub(super) fn is_left_out(&mut self, event: &RawEvent, at: u64) -> bool {
+        !self.outside.contains(&at) || maps(event) && self.namer.is_library(event.code)
+    }
+
     /// Memory is given away.
     pub(super) fn gives(&mut self, event: &RawEvent, at: u64) -> Result<(), Error> {
         match self.given.find(&self.memory, at) {

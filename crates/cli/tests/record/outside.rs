@@ -16,8 +16,9 @@ const POSTED: &[u32] = &[41, 42, 43, 44, 48, 50, 51, 54, 56, 57, 58, 61, 62, 64,
 /// Those of them that also have a negative check.
 const NEGATIVE: &[u32] = &[41, 42, 43, 44, 48, 50, 51, 54, 57];
 
-/// Records a variant, with `AB` as its input, and demands that nothing is found in it: in the strictest and the most permissive model, or in all
-/// of them and with both fronts where `REWEAVE_SEEDS` asks for more seeds.
+/// Records a variant, with `AB` as its input, and demands that nothing is found in it: in the
+/// strictest and the most permissive model, or in all of them and with both fronts where
+/// `REWEAVE_SEEDS` asks for more seeds.
 #[track_caller]
 fn nothing_is_found(compiler: Compiler, variant: u32, negative: bool, seeds: u32) {
     let compilers = if asked().is_some() { fronts() } else { vec![compiler] };
@@ -121,8 +122,8 @@ fn what_a_call_depends_on_is_as_it_was_at_one_moment() {
     }
 }
 
-/// Functions that look into structures, or at state without a variable, and functions on no list: each has a trial in `reads.c`, with
-/// both orders.
+/// Functions that look into structures, or at state without a variable, and functions on no list:
+/// each has a trial in `reads.c`, with both orders.
 #[test]
 fn functions_that_look_into_structures_are_recorded() {
     for compiler in compilers() {

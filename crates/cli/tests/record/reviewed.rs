@@ -1,7 +1,8 @@
-//! The lists of libc's functions, compared with what its headers declare: each pointer that a function takes was looked at.
+//! The lists of libc's functions, compared with what its headers declare: each pointer that a
+//! function takes was looked at.
 //!
-//! A function of a table says of each what is behind it: what it reads or writes there, or that it gets it. One that counts as pure
-//! takes none, or there is a reason.
+//! A function of a table says of each what is behind it: what it reads or writes there, or that it
+//! gets it. One that counts as pure takes none, or there is a reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -32,7 +33,8 @@ const HEADERS: &[&str] = &[
     "wctype.h",
 ];
 
-/// Structures that only libc looks into, and that a state stands for: streams, directories, locales.
+/// Structures that only libc looks into, and that a state stands for: streams, directories,
+/// locales.
 const OF_LIBC: &[&str] = &["FILE", "DIR", "__dirstream", "locale", "va_list", "FTS", "_IO_FILE"];
 
 /// Pointers behind which a function of a table does nothing that has to be recorded, and why.
@@ -144,7 +146,8 @@ fn declaration(line: &str) -> Option<(String, Vec<String>)> {
     Some((name.to_owned(), types.iter().map(|name| name.trim().to_owned()).collect()))
 }
 
-/// Whether there may be something behind an argument of this type that is not libc's own. Functions are the program's.
+/// Whether there may be something behind an argument of this type that is not libc's own. Functions
+/// are the program's.
 fn is_pointer(of: &str) -> bool {
     of.contains('*') && !of.contains('(') && !OF_LIBC.iter().any(|known| of.contains(known))
 }

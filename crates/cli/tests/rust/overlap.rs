@@ -1,4 +1,5 @@
-//! Threads of Rust that do not overlap in the recorded run: what std does for each of them keeps no other in order.
+//! Threads of Rust that do not overlap in the recorded run: what std does for each of them keeps no
+//! other in order.
 
 use crate::common::reweave;
 use crate::project::{Project, is_there};

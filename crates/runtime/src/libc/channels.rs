@@ -158,8 +158,8 @@ fn opened(code: usize) {
 }
 
 impl Inside {
-    /// Notes what a descriptor leads to that a call gave. Its number may have led elsewhere before: whoever uses it as it is now
-    /// comes after this.
+    /// Notes what a descriptor leads to that a call gave. Its number may have led elsewhere before:
+    /// whoever uses it as it is now comes after this.
     pub(crate) fn leads(&mut self, file: usize, code: usize) {
         if is_descriptor(file) {
             self.at_once(code, |inside| inside.uses_contents(How::Changes, file, code | PART));

@@ -151,8 +151,9 @@ fn is_among(names: &[&[u8]], name: &[u8]) -> bool {
     })
 }
 
-/// Functions of libc that look at one state and change nothing. The recorder itself calls them, so none of ours can stand before
-/// them: calls of them are led through stubs, as those of functions that are on no list.
+/// Functions of libc that look at one state and change nothing. The recorder itself calls them, so
+/// none of ours can stand before them: calls of them are led through stubs, as those of functions
+/// that are on no list.
 const LOOKING: [(&[u8], State); 2] = [(b"dlsym", State::Libraries), (b"dlvsym", State::Libraries)];
 
 /// The state that a function of libc looks at, where no function of ours stands before it.

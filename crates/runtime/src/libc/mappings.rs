@@ -1,8 +1,10 @@
-//! Files that are mapped into memory: two shared mappings of one part of a file are one memory, and so is the file.
+//! Files that are mapped into memory: two shared mappings of one part of a file are one memory, and
+//! so is the file.
 //!
 //! A thread that writes through one mapping is read through the other, at another address. So where a mapping shows what an earlier
-//! one shows, `reweave record` is given the address there, and takes the later one for the earlier. A segment of System V is mapped so, too.
-//! What is written to a file otherwise is read through its mappings, and the reverse: each such call counts as one that memory is given to.
+//! one shows, `reweave record` is given the address there, and takes the later one for the earlier.
+//! A segment of System V is mapped so, too. What is written to a file otherwise is read through its
+//! mappings, and the reverse: each such call counts as one that memory is given to.
 
 use reweave_wire::Op;
 use reweave_wire::outside::State;

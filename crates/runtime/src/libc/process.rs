@@ -182,7 +182,8 @@ extern "C" fn before_kill(_process: usize, _signal: usize, code: usize) -> usize
     before_end()
 }
 
-/// What `sysconf` says that limits of the process, or the cores that it may use, decide; the rest never changes.
+/// What `sysconf` says that limits of the process, or the cores that it may use, decide; the rest
+/// never changes.
 const VARYING: [usize; 8] =
     [ARG_MAX, CHILD_MAX, OPEN_MAX, SIGQUEUE_MAX, CORES, CORES_IN_USE, PAGES, FREE_PAGES];
 const ARG_MAX: usize = 0;

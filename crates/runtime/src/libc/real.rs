@@ -13,8 +13,8 @@ unsafe extern "C" {
 
 static FOUND: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
-/// Keeps where `dlsym` and `dlvsym` are: the program's calls of them are led elsewhere later ([`crate::libc::linkage`]), and so would be
-/// ours, which use the same table of addresses.
+/// Keeps where `dlsym` and `dlvsym` are: the program's calls of them are led elsewhere later
+/// ([`crate::libc::linkage`]), and so would be ours, which use the same table of addresses.
 pub(crate) fn keep() -> [usize; 2] {
     let [plain, versioned] = &FOUND;
     if plain.load(Relaxed) == 0 {

@@ -90,7 +90,8 @@ pub(crate) struct Named {
 pub(crate) mod stands_for {
     /// Memory that is another part of memory; the values are its length, and where the other is.
     pub(crate) const MAPPED: u64 = 9;
-    /// Memory that a function gets of which it is not recorded what it does there; the value is its length, or 0 for whole blocks.
+    /// Memory that a function gets of which it is not recorded what it does there; the value is its
+    /// length, or 0 for whole blocks.
     pub(crate) const GIVEN: u64 = 10;
     pub(crate) const SEMAPHORE: u64 = 16;
     pub(crate) const BARRIER: u64 = 17;

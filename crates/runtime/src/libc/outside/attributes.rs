@@ -1,6 +1,7 @@
 //! Attributes, sets and the like: structures of the program's that only libc looks into.
 //!
-//! A line is how many words of four bytes they have at which argument, and the functions that they are given to.
+//! A line is how many words of four bytes they have at which argument, and the functions that they
+//! are given to.
 
 use crate::libc::outside::texts::{given, given_bytes, given_words, text, words};
 
@@ -58,7 +59,8 @@ table! { "reweave_outside";
     [given_words(1, 2)] mbsinit;
     [given_words(1, 14), given_words(2, 4)] __cmsg_nxthdr;
 
-    // Blocks that are given back with what they lead to: `free` is recorded, what is read before is not.
+    // Blocks that are given back with what they lead to: `free` is recorded, what is read before is
+    // not.
     [given(1)] freeaddrinfo freeifaddrs if_freenameindex;
     [given_words(1, 18)] globfree globfree64;
     [given_words(1, 16)] regfree;

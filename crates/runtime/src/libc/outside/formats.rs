@@ -1,7 +1,7 @@
 //! What formats of `printf` and `scanf` say of the arguments after them: which texts are read, which memory is written.
 //!
-//! A conversion that this module does not understand (one that the program registered) ends the walk: what comes after it is not
-//! recorded.
+//! A conversion that this module does not understand (one that the program registered) ends the
+//! walk: what comes after it is not recorded.
 
 mod walk;
 
@@ -72,7 +72,8 @@ impl Rest {
 /// The bytes of a wide character.
 const WIDE: usize = 4;
 
-/// Calls `each` with the texts that a format of `printf`, or of `wprintf`, has read, the format first.
+/// Calls `each` with the texts that a format of `printf`, or of `wprintf`, has read, the format
+/// first.
 pub(crate) fn printed(format: usize, is_wide: bool, mut rest: Rest, mut each: impl FnMut(usize, usize)) {
     each(format, if is_wide { wide_text(format, usize::MAX) } else { text(format) });
     let mut walk = Walk { at: format, step: if is_wide { WIDE } else { 1 } };
@@ -107,8 +108,8 @@ fn precision(word: usize) -> usize {
 /// The most arguments that are told apart by number.
 const MOST_NUMBERED: usize = 64;
 
-/// The same for a format that says which argument each conversion takes. What all of them are has to be known before the
-/// second one is found.
+/// The same for a format that says which argument each conversion takes. What all of them are has
+/// to be known before the second one is found.
 fn printed_by_number(mut walk: Walk, mut rest: Rest, mut each: impl FnMut(usize, usize)) {
     let start = walk.at;
     let mut takes = [Takes::None; MOST_NUMBERED];

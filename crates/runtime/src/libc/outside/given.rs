@@ -1,8 +1,11 @@
-//! Memory that is given away: to a function of which it is not recorded what it reads and writes there.
+//! Memory that is given away: to a function of which it is not recorded what it reads and writes
+//! there.
 //!
-//! It is one that nobody has looked at, or one that writes a structure as a whole. The call is an update of a variable that stands for that
-//! memory, and `reweave record` puts every other access to it between two events of that variable. So each call finds there, and leaves there,
-//! what it did in the recorded run. Where it is not known how much the function may touch, it is the whole block.
+//! It is one that nobody has looked at, or one that writes a structure as a whole. The call is an
+//! update of a variable that stands for that memory, and `reweave record` puts every other access
+//! to it between two events of that variable. So each call finds there, and leaves there, what it
+//! did in the recorded run. Where it is not known how much the function may touch, it is the whole
+//! block.
 
 use reweave_wire::Op;
 
@@ -34,7 +37,8 @@ impl Inside {
         }
     }
 
-    /// The thread calls a function of which nothing is known: whatever its arguments lead to is its.
+    /// The thread calls a function of which nothing is known: whatever its arguments lead to is
+    /// its.
     pub(crate) fn gives_arguments(&mut self, arguments: &Arguments, code: usize) {
         for &argument in arguments {
             self.gives_away(argument, WHOLE, code | PART);

@@ -5,7 +5,8 @@
 //! argument that tells which one of several it is, counted from 1.
 //!
 //! What is not here, nor stood before elsewhere, computes on its arguments and on the memory behind them alone. Functions that nobody
-//! has looked at closely change `Outside`, which orders all of them; `reweave record` names those that were called.
+//! has looked at closely change `Outside`, which orders all of them; `reweave record` names those
+//! that were called.
 
 use reweave_wire::outside::State::{self, *};
 
@@ -258,7 +259,7 @@ table! { "reweave_outside";
     [changes(Process), words(3, 4), given_words(4, 4)] prlimit prlimit64;
     [changes(Process)] setpriority nice setuid seteuid setgid setegid setreuid setregid setresuid setresgid setfsuid setfsgid setpgid setpgrp setsid
         pthread_setschedprio personality pthread_setconcurrency ulimit;
-    [changes(Process), items(2, 1, 4)] setgroups;
+    [changes(Process), given_sized(2, 1, 4)] setgroups;
     [changes(Process), text(1)] initgroups;
     [changes(Process), bytes(3, 2)] sched_setaffinity pthread_setaffinity_np;
     [changes(Process), words(3, 1)] sched_setscheduler pthread_setschedparam;
@@ -362,7 +363,7 @@ table! { "reweave_outside";
     [changes(Outside), given(1), format_list(2, 3)] obstack_vprintf;
     [changes(Outside), wide(1, 0)] register_printf_modifier;
     [changes(Outside), given_sized(1, 2, 8)] backtrace;
-    [changes(Outside), items(1, 2, 8)] backtrace_symbols backtrace_symbols_fd;
+    [changes(Outside), given_sized(1, 2, 8)] backtrace_symbols backtrace_symbols_fd;
     [changes(Outside), format(3)] error;
     [changes(Outside), text(3), format(5)] error_at_line;
     [changes(Outside), text(2), text(4), text(5), text(6)] fmtmsg;

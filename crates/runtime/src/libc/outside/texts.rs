@@ -83,7 +83,8 @@ pub(crate) const fn text_at(a: u32) -> u32 {
     memory(TextAt, a, 0, 0)
 }
 
-/// Reads as many bytes as argument `b` leads to the number of, where an address at argument `a` leads to.
+/// Reads as many bytes as argument `b` leads to the number of, where an address at argument `a`
+/// leads to.
 pub(crate) const fn bytes_at(a: u32, b: u32) -> u32 {
     memory(BytesAt, a, b, 0)
 }
@@ -118,7 +119,8 @@ pub(crate) const fn given_text(a: u32) -> u32 {
     memory(GivenText, a, 0, 0)
 }
 
-/// Gives as many bytes away as argument `b` leads to the number of, where an address at argument `a` leads to.
+/// Gives as many bytes away as argument `b` leads to the number of, where an address at argument
+/// `a` leads to.
 pub(crate) const fn given_at(a: u32, b: u32) -> u32 {
     memory(GivenAt, a, b, 0)
 }

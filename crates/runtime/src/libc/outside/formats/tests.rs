@@ -1,3 +1,5 @@
+//! Tests of what formats say.
+
 use core::ffi::CStr;
 use std::vec::Vec;
 

@@ -1,3 +1,5 @@
+//! Tests of how far functions of libc read.
+
 use core::ffi::CStr;
 
 use super::*;

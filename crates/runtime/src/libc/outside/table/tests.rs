@@ -1,3 +1,5 @@
+//! Tests of the tables.
+
 use std::collections::HashSet;
 
 use super::*;

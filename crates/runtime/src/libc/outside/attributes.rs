@@ -29,13 +29,13 @@ table! { "reweave_outside";
     [given_words(1, THREAD), words(2, 1)] pthread_attr_setschedparam;
     [given_words(2, THREAD)] pthread_getattr_np;
     [given_words(1, 1)] pthread_mutexattr_init pthread_mutexattr_destroy pthread_mutexattr_setprioceiling
-        pthread_mutexattr_setprotocol pthread_mutexattr_setpshared pthread_mutexattr_setrobust pthread_mutexattr_setrobust_np
-        pthread_mutexattr_settype pthread_mutexattr_setkind_np pthread_condattr_init pthread_condattr_destroy
+        pthread_mutexattr_setprotocol pthread_mutexattr_setpshared pthread_mutexattr_setrobust
+        pthread_mutexattr_settype pthread_condattr_init pthread_condattr_destroy
         pthread_condattr_setclock pthread_condattr_setpshared pthread_barrierattr_init pthread_barrierattr_destroy
         pthread_barrierattr_setpshared;
     [given_words(1, 1), given_words(2, 1)] pthread_mutexattr_getprioceiling pthread_mutexattr_getprotocol
-        pthread_mutexattr_getpshared pthread_mutexattr_getrobust pthread_mutexattr_getrobust_np pthread_mutexattr_gettype
-        pthread_mutexattr_getkind_np pthread_condattr_getclock pthread_condattr_getpshared pthread_barrierattr_getpshared;
+        pthread_mutexattr_getpshared pthread_mutexattr_getrobust pthread_mutexattr_gettype
+        pthread_condattr_getclock pthread_condattr_getpshared pthread_barrierattr_getpshared;
     [given_words(1, 2)] pthread_rwlockattr_init pthread_rwlockattr_destroy pthread_rwlockattr_setkind_np
         pthread_rwlockattr_setpshared;
     [given_words(1, 2), given_words(2, 1)] pthread_rwlockattr_getkind_np pthread_rwlockattr_getpshared;

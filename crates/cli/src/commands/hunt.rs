@@ -15,6 +15,7 @@ use super::predict::{self, Hunted};
 use crate::args::{Global, HuntArgs, PredictArgs, Reading};
 use crate::console::Console;
 use crate::exit::Exit;
+use deepen::Deepened;
 use runs::{Recorded, Run};
 
 pub(crate) fn run(args: &HuntArgs, global: &Global, console: &Console) -> anyhow::Result<Exit> {
@@ -28,12 +29,13 @@ pub(crate) fn run(args: &HuntArgs, global: &Global, console: &Console) -> anyhow
     };
     let clock = Clock::start(args.time());
     let Recorded { runs, cut } = runs::record_all(args, folder, &clock, console)?;
+    let mut deepened = match interrupt::requested() {
+        true => Deepened::default(),
+        false => deepen::deepen(args, &runs, folder, &clock, global, console)?,
+    };
     if interrupt::requested() {
-        return Ok(Exit::Interrupted);
-    }
-    let deepened = deepen::deepen(args, &runs, folder, &clock, global, console)?;
-    if interrupt::requested() {
-        return Ok(Exit::Interrupted);
+        // What failed until then is reported all the same.
+        deepened.cut = Some("no trace was searched, because of an interrupt".to_owned());
     }
     let failed_runs = runs.iter().filter(|run| run.failed).map(|run| failed(args, run));
     let hunted = Hunted {

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use reweave_report::json::predict::{Document, FailedRun};
+use reweave_session::interrupt;
 
 use super::clock::{Clock, Phase};
 use super::reports::{self, Outputs, Reports};
@@ -88,6 +89,10 @@ pub(super) fn hunted(
         filter.warn_of_unused(path, console);
     }
     if results.is_empty() && hunted.failed_runs.is_empty() {
+        if hunted.is_one && interrupt::requested() {
+            watch.tell(files.len(), console);
+            return Ok(Exit::Interrupted);
+        }
         for cut in &hunted.cut {
             console.warn(format_args!("no time for more: {cut}; --time allows more"));
         }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
@@ -75,6 +76,36 @@ fn a_program_fails_where_its_driver_is_not_content() {
     let nothing = hunt("true".to_owned(), &[]);
     assert_eq!(nothing.code, Some(2), "{}{}", nothing.out, nothing.err);
     assert!(nothing.err.contains("started no program that is"), "{}", nothing.err);
+}
+
+#[test]
+fn an_interrupt_while_runs_are_recorded_loses_no_run_that_failed() {
+    let program = Program::of_text("#include <stdlib.h>\nint main(void) { abort(); }");
+    let (folder, path) = (program.folder.path(), program.path.display());
+    // The first run fails; the second one is under way when the interrupt comes.
+    let there = folder.join("there");
+    let text = format!(
+        "if test -e first; then touch {}; while :; do sleep 0.1; done; fi; touch first; exec {path}",
+        there.display()
+    );
+    let script = script(folder, &text);
+    let mut hunt = reweave();
+    hunt.args(["hunt", "--runs", "3", "--seed", "5", "--json", "found.json", "--"]).arg(script);
+    let hunt = hunt.current_dir(folder).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = hunt.spawn().expect("the command starts");
+    while !there.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let interrupted = ran(Command::new("kill").args(["-INT", &child.id().to_string()]));
+    assert_eq!(interrupted.code, Some(0), "{}", interrupted.err);
+    let output = child.wait_with_output().expect("it ends");
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{out}{err}");
+    assert_eq!(out.matches("failed by itself: it ended by signal 6").count(), 1, "{out}");
+    let document: Value = serde_json::from_slice(&fs::read(folder.join("found.json")).unwrap()).unwrap();
+    assert_eq!(document["failed_runs"].as_array().map(Vec::len), Some(1), "{document}");
+    assert_eq!(document["failed_runs"][0]["seed"], 5, "{document}");
+    assert_eq!(document["cut"][0], "no trace was searched, because of an interrupt", "{document}");
 }
 
 #[test]

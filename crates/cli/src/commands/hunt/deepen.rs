@@ -94,7 +94,11 @@ pub(super) fn deepen(
         runs: 0,
         done: Deepened::default(),
     };
-    deepening.run(&traces)?;
+    match deepening.run(&traces) {
+        // What was found until then is there.
+        Err(_) if interrupt::requested() => {}
+        result => result?,
+    }
     Ok(deepening.done)
 }
 

@@ -27,7 +27,7 @@ use crate::progress::{Progress, Unit};
 /// So many characters of a program's output are kept.
 const OUTPUT: usize = 4_000;
 
-/// Replays the findings of traces, each fingerprint until it is confirmed.
+/// Replays the findings of traces, each fingerprint until it is confirmed and does harm.
 pub(super) struct Confirm<'a> {
     args: &'a PredictArgs,
     /// Where schedules are kept.
@@ -108,7 +108,8 @@ impl<'a> Confirm<'a> {
             progress.update(place as u64, Some(findings.len() as u64));
             let name = finding.fingerprint();
             let known = self.known.borrow().get(name).cloned().unwrap_or_default();
-            if known.outcome == Some(Replay::Confirmed) || interrupt::requested() {
+            // One that did no harm in another trace may do some in this one.
+            if known.is_harmful() || interrupt::requested() {
                 tried.push(known);
                 continue;
             }
@@ -149,8 +150,9 @@ impl<'a> Confirm<'a> {
             if one.outcome.is_none() && !interrupt::requested() {
                 self.skipped.set(self.skipped.get() + 1);
             }
-            self.known.borrow_mut().insert(name.to_owned(), one.clone());
-            tried.push(one);
+            let worst = known.or(one);
+            self.known.borrow_mut().insert(name.to_owned(), worst.clone());
+            tried.push(worst);
         }
         Ok(tried)
     }
@@ -264,6 +266,20 @@ impl Tried {
         });
     }
 
+    /// Whether it happened and did harm: there is no more to be seen.
+    fn is_harmful(&self) -> bool {
+        self.outcome == Some(Replay::Confirmed) && self.runs.iter().any(|run| run.harm != Harm::None)
+    }
+
+    /// The one of the two that shows more: the worse harm, and then that it happens at all.
+    fn or(self, other: Tried) -> Tried {
+        let rank = |tried: &Tried| {
+            let worst = tried.runs.iter().map(|run| run.harm).min().unwrap_or(Harm::None);
+            (worst, tried.outcome.map_or(u8::MAX, |outcome| outcome as u8))
+        };
+        if rank(&other) < rank(&self) { other } else { self }
+    }
+
     /// Notes it on the finding.
     pub(super) fn store(self, finding: &mut Finding) {
         let confirmed = self.outcome == Some(Replay::Confirmed);
@@ -273,5 +289,38 @@ impl Tried {
         finding.severity = Some(Severity::new(finding.kind, Pattern::from_name(&finding.pattern), harm));
         finding.replay = self.outcome;
         finding.replays = self.runs;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tried(outcome: Replay, harm: Harm) -> Tried {
+        let [order, ended, output] = [const { String::new() }; 3];
+        Tried { outcome: Some(outcome), runs: vec![ReplayRun { order, outcome, harm, ended, output }] }
+    }
+
+    #[test]
+    fn what_shows_more_is_kept_and_only_harm_is_enough() {
+        let crash = tried(Replay::Confirmed, Harm::Crash);
+        let harmless = tried(Replay::Confirmed, Harm::None);
+        let diverged = tried(Replay::Diverged, Harm::None);
+        assert!(crash.is_harmful() && !harmless.is_harmful() && !diverged.is_harmful());
+        assert!(!tried(Replay::Diverged, Harm::Crash).is_harmful());
+        let kept = |first: &Tried, second: &Tried| {
+            let kept = first.clone().or(second.clone());
+            (kept.outcome, kept.runs.first().map(|run| run.harm))
+        };
+        let confirmed = Some(Replay::Confirmed);
+        for (first, second, expected) in [
+            (&harmless, &crash, (confirmed, Some(Harm::Crash))),
+            (&crash, &harmless, (confirmed, Some(Harm::Crash))),
+            (&harmless, &diverged, (confirmed, Some(Harm::None))),
+            (&diverged, &harmless, (confirmed, Some(Harm::None))),
+            (&Tried::default(), &diverged, (Some(Replay::Diverged), Some(Harm::None))),
+        ] {
+            assert_eq!(kept(first, second), expected);
+        }
     }
 }

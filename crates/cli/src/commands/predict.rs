@@ -89,15 +89,7 @@ pub(super) fn hunted(
         filter.warn_of_unused(path, console);
     }
     if results.is_empty() && hunted.failed_runs.is_empty() {
-        if hunted.is_one && interrupt::requested() {
-            watch.tell(files.len(), console);
-            return Ok(Exit::Interrupted);
-        }
-        for cut in &hunted.cut {
-            console.warn(format_args!("no time for more: {cut}; --time allows more"));
-        }
-        let stopped = watch.stopped() || !hunted.cut.is_empty();
-        return Ok(worst.max(if stopped { Exit::Stopped } else { Exit::Yes }));
+        return Ok(worst.max(nothing(&hunted, &watch, files.len(), console)));
     }
     // A hunt knows which of its runs failed, and which status was expected.
     let failed_runs = if hunted.is_one { hunted.failed_runs } else { observed };
@@ -121,4 +113,16 @@ pub(super) fn hunted(
         exit => exit,
     };
     Ok(worst.max(exit))
+}
+
+/// How a run ends that came to no result, and of which no run failed.
+fn nothing(hunted: &Hunted<'_>, watch: &Watch, left_out: usize, console: &Console) -> Exit {
+    if hunted.is_one && interrupt::requested() {
+        watch.tell(left_out, console);
+        return Exit::Interrupted;
+    }
+    for cut in &hunted.cut {
+        console.warn(format_args!("no time for more: {cut}; --time allows more"));
+    }
+    if watch.stopped() || !hunted.cut.is_empty() { Exit::Stopped } else { Exit::Yes }
 }

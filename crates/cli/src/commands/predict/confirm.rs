@@ -108,7 +108,6 @@ impl<'a> Confirm<'a> {
             progress.update(place as u64, Some(findings.len() as u64));
             let name = finding.fingerprint();
             let known = self.known.borrow().get(name).cloned().unwrap_or_default();
-            // One that did no harm in another trace may do some in this one.
             if known.is_harmful() || interrupt::requested() {
                 tried.push(known);
                 continue;
@@ -150,11 +149,15 @@ impl<'a> Confirm<'a> {
             if one.outcome.is_none() && !interrupt::requested() {
                 self.skipped.set(self.skipped.get() + 1);
             }
-            let worst = known.or(one);
-            self.known.borrow_mut().insert(name.to_owned(), worst.clone());
-            tried.push(worst);
+            tried.push(self.noted(name, known.or(one)));
         }
         Ok(tried)
+    }
+
+    /// Remembers what came of a fingerprint so far.
+    fn noted(&self, name: &str, tried: Tried) -> Tried {
+        self.known.borrow_mut().insert(name.to_owned(), tried.clone());
+        tried
     }
 
     /// What the program does under the recorded schedule.
@@ -266,7 +269,8 @@ impl Tried {
         });
     }
 
-    /// Whether it happened and did harm: there is no more to be seen.
+    /// Whether it happened and did harm: there is no more to be seen. What did no harm in one trace
+    /// may do some in another.
     fn is_harmful(&self) -> bool {
         self.outcome == Some(Replay::Confirmed) && self.runs.iter().any(|run| run.harm != Harm::None)
     }

@@ -138,10 +138,12 @@ fn split(follows: bool) -> usize {
     let Some(mut inside) = Inside::enter() else { return real::fork() };
     inside.settle();
     let follows = follows && inside.core().threads == 1;
+    let owner = inside.core().log.owner();
     let result = real::fork();
     match (result as i32, follows) {
         (0, false) => leave(inside),
         (0, true) => {
+            inside.core().log.takes_over_from(owner);
             inside.me.seat.renumber();
             if inside.core().timeout != 0 {
                 // Timers stay with the parent.

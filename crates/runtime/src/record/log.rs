@@ -80,6 +80,23 @@ impl Log {
         self.field(field::PROGRAM).store(process as u64, Release);
     }
 
+    /// The process that is recorded.
+    pub(crate) fn owner(&self) -> i32 {
+        self.field(field::PROGRAM).load(Acquire) as i32
+    }
+
+    /// Waits in a child until its parent has said that the child is recorded now. Should the child
+    /// fork again and say so first, the parent would name it over the grandchild.
+    pub(crate) fn takes_over_from(&self, parent: i32) {
+        while self.owner() == parent && sys::process_exists(parent) {
+            sys::yield_now();
+        }
+        // The parent was killed in between.
+        if self.owner() == parent {
+            self.belongs_to(sys::process());
+        }
+    }
+
     #[inline(always)]
     fn field(&self, at: usize) -> &'static AtomicU64 {
         // SAFETY: the head of the ring is mapped for as long as the process lives, and both sides use it atomically.

@@ -193,6 +193,8 @@ impl Session {
     /// Ends whatever is left, and gives the status.
     fn end(&mut self) -> io::Result<ExitStatus> {
         self.ended = true;
+        // What is recorded may have ended since they were last asked for.
+        self.orphans.extend(processes::bury(self.id()));
         // Once waited for, the number of the child may be another's; that of its group is not while the group has members.
         processes::end_all(self.id(), self.has_group, &self.folder);
         self.orphans.extend(processes::bury(self.id()));

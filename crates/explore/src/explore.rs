@@ -5,12 +5,14 @@ use std::rc::Rc;
 
 use crate::audit::Audit;
 use crate::failure::Failure;
+use crate::found::{Found, Shown};
 use crate::minimise;
 use crate::model::{Model, Policy};
 use crate::objects::{InOrder, Objects};
 use crate::op::{Move, Next, Op, Outcome, ThreadId};
 use crate::options::{Limits, Mutation, Progress};
 use crate::program::{Error, Guide, Program};
+use crate::rounds::FOLLOWED_LONG;
 use crate::saturate::{Search, Stopped};
 use crate::split::Item;
 use crate::trace::Traces;
@@ -58,10 +60,19 @@ pub struct Report {
     pub histories: usize,
     /// Threads.
     pub threads: usize,
-    /// The failures, and a schedule of one that was run for real.
+    /// The failures, by their histories.
     pub failures: BTreeSet<Failure>,
-    /// The failure that is shown, with its smallest schedule that was found.
+    /// The failures that differ by more than their histories, each with its smallest schedule that
+    /// was found. All were run for real.
+    pub shown: Vec<Shown>,
+    /// The first of them.
     pub first: Option<(Failure, Vec<Move>)>,
+    /// Whether the loops of each livelock were followed for long.
+    pub followed_long: bool,
+    /// How many histories wait in a loop that was not followed.
+    pub unfollowed: usize,
+    /// The thread that made a run too long, and its history.
+    pub too_long: Option<(ThreadId, NodeId)>,
     /// The audit of what was found to have no failure.
     pub audit: Audit,
     /// How far the search was when a limit ended it.
@@ -110,9 +121,8 @@ impl Explorer {
         let stopped = search.saturate()?;
         let counts =
             Counts { runs: search.runs, states: search.states, passes: search.passes, ..Counts::default() };
-        let (failures, first) = (std::mem::take(&mut search.found), search.first.take());
-        let left_at = search.left_at;
-        let report = self.report(program, limits, stopped, counts, (failures, first))?;
+        let (found, left_at) = (std::mem::take(&mut search.found), search.left_at);
+        let report = self.report(program, limits, stopped, counts, found)?;
         Ok(Report { left_at, ..report })
     }
 
@@ -132,9 +142,8 @@ impl Explorer {
             blocked: search.blocked,
             passes: 0,
         };
-        let (failures, first) = (std::mem::take(&mut search.found), search.first.take());
-        let left_at = search.left_at;
-        let report = self.report(program, limits, stopped, counts, (failures, first))?;
+        let (found, left_at) = (std::mem::take(&mut search.found), search.left_at);
+        let report = self.report(program, limits, stopped, counts, found)?;
         Ok(Report { left_at, ..report })
     }
 
@@ -161,13 +170,18 @@ impl Explorer {
         limits: &Limits<'_>,
         stopped: Stopped,
         counts: Counts,
-        (failures, first): (BTreeSet<Failure>, Option<(Failure, Vec<Move>)>),
+        found: Found,
     ) -> Result<Report, Error> {
-        let first = match first {
-            Some(found) => Some(minimise::smallest(&mut self.model, program, found, limits)?),
-            None => None,
-        };
-        let clean = stopped == Stopped::Complete && first.is_none();
+        let mut shown = Vec::new();
+        for (failure, way) in found.ways {
+            let one = minimise::smallest(&mut self.model, program, (failure, way), limits)?;
+            if self.model.follows && matches!(one.failure, Failure::Livelock { .. }) {
+                self.model.run_round(program, &one.schedule, FOLLOWED_LONG)?;
+            }
+            shown.push(one);
+        }
+        let counts = Counts { runs: counts.runs + self.model.rounds_run, ..counts };
+        let clean = stopped == Stopped::Complete && shown.is_empty();
         let work = counts.states + self.model.steps_run;
         let audit = if clean { self.audit_proof(program, limits, work)? } else { Audit::default() };
         if let Some(refuted) = self.model.objects.refuted() {
@@ -179,8 +193,12 @@ impl Explorer {
             histories: self.model.tree.known(),
             threads: self.model.layout.threads().len(),
             proved: clean && limits.preemptions.is_none() && self.mutation.is_none(),
-            failures,
-            first,
+            failures: found.all,
+            first: shown.first().map(|one| (one.failure.clone(), one.schedule.clone())),
+            shown,
+            followed_long: true,
+            unfollowed: self.model.left_unfollowed(),
+            too_long: self.model.too_long,
             left_at: None,
             audit,
         })
@@ -195,12 +213,17 @@ impl Explorer {
     ) -> Result<Report, Error> {
         self.model.run(program, schedule, limits.max_steps, Guide::News)?;
         let first = minimise::along(&mut self.model, schedule);
+        let shown = first.clone().map(|(failure, schedule)| Shown { failure, schedule, searched: true });
         Ok(Report {
             stopped: if first.is_some() { Stopped::Failure } else { Stopped::Complete },
             counts: Counts { runs: 1, ..Counts::default() },
             histories: self.model.tree.known(),
             threads: self.model.layout.threads().len(),
             failures: first.iter().map(|first| first.0.clone()).collect(),
+            shown: shown.into_iter().collect(),
+            followed_long: false,
+            unfollowed: self.model.left_unfollowed(),
+            too_long: self.model.too_long,
             first,
             left_at: None,
             audit: Audit::default(),
@@ -233,8 +256,9 @@ impl Explorer {
         self.model.tree.next(node)
     }
 
-    /// The steps of a schedule, each with what came of it for its thread; none where it only began to wait.
-    pub fn steps(&mut self, schedule: &[Move]) -> Vec<(ThreadId, Op, Option<Outcome>)> {
+    /// The steps of a schedule, each with what came of it for its thread, none where it only began
+    /// to wait, and with its place.
+    pub fn steps(&mut self, schedule: &[Move]) -> Vec<minimise::Taken> {
         minimise::steps(&mut self.model, schedule)
     }
 }

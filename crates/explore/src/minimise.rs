@@ -1,8 +1,10 @@
 //! A smallest schedule of a failure: fewest preemptions, then fewest steps.
 
 use std::collections::VecDeque;
+use std::panic::Location;
 
 use crate::failure::{self, Failure};
+use crate::found::Shown;
 use crate::model::{Effect, Model};
 use crate::op::{Move, Op, Outcome, ThreadId};
 use crate::options::Limits;
@@ -19,17 +21,32 @@ pub(crate) fn smallest(
     program: &mut dyn Program,
     found: (Failure, Vec<Move>),
     limits: &Limits<'_>,
-) -> Result<(Failure, Vec<Move>), Error> {
+) -> Result<Shown, Error> {
     let (failure, path) = found;
     let most = preemptions(model, &path);
+    let (mut searched, mut smallest) = (true, (failure, path));
     for bound in 0..=most {
-        let Some((alike, schedule)) = shortest(model, &failure, bound, path.len(), limits) else { continue };
-        // The model is learned from runs, and yet: what is reported has happened.
-        model.run(program, &schedule, limits.max_steps, Guide::News)?;
-        return Ok((alike, schedule));
+        match shortest(model, &smallest.0, bound, smallest.1.len(), limits) {
+            Shortest::Found(alike) => {
+                smallest = alike;
+                break;
+            }
+            Shortest::Cut => searched = false,
+            Shortest::None => {}
+        }
     }
-    model.run(program, &path, limits.max_steps, Guide::News)?;
-    Ok((failure, path))
+    let (failure, schedule) = smallest;
+    // The model is learned from runs, and yet: what is reported has happened.
+    model.run(program, &schedule, limits.max_steps, Guide::News)?;
+    Ok(Shown { failure, schedule, searched })
+}
+
+/// What came of a search for a shorter schedule.
+enum Shortest {
+    Found((Failure, Vec<Move>)),
+    None,
+    /// It was given up.
+    Cut,
 }
 
 /// How often a schedule leaves a thread that could go on.
@@ -53,21 +70,18 @@ pub(crate) fn preemptions(model: &mut Model, path: &[Move]) -> u32 {
 }
 
 /// The shortest schedule with at most so many preemptions, by breadth.
-fn shortest(
-    model: &mut Model,
-    wanted: &Failure,
-    bound: u32,
-    length: usize,
-    limits: &Limits<'_>,
-) -> Option<(Failure, Vec<Move>)> {
+fn shortest(model: &mut Model, wanted: &Failure, bound: u32, length: usize, limits: &Limits<'_>) -> Shortest {
     let mut store = Store::default();
     let mut tree: Vec<(Option<usize>, Option<Move>)> = vec![(None, None)];
     let mut queue = VecDeque::from([(0, model.initial(), 0u32, 0usize)]);
     let mut effect = Effect::default();
     let mut moves = Vec::new();
     while let Some((index, state, used, depth)) = queue.pop_front() {
-        if store.len() > STATES || depth >= length || (limits.stop)() {
-            return None;
+        if store.len() > STATES || (limits.stop)() {
+            return Shortest::Cut;
+        }
+        if depth >= length {
+            return Shortest::None;
         }
         model.all_moves(&state, &mut moves);
         let last = tree[index].1;
@@ -87,12 +101,12 @@ fn shortest(
             tree.push((Some(index), Some(step)));
             let here = tree.len() - 1;
             if let Some(failure) = wrong(model, &state, &next, &effect, wanted) {
-                return Some((failure, way(&tree, here)));
+                return Shortest::Found((failure, way(&tree, here)));
             }
             queue.push_back((here, next, used, depth + 1));
         }
     }
-    None
+    Shortest::None
 }
 
 fn wrong(model: &Model, before: &State, state: &State, effect: &Effect, wanted: &Failure) -> Option<Failure> {
@@ -121,20 +135,25 @@ fn way(tree: &[(Option<usize>, Option<Move>)], mut at: usize) -> Vec<Move> {
     path
 }
 
-/// The steps of a schedule with what came of each.
-pub(crate) fn steps(model: &mut Model, schedule: &[Move]) -> Vec<(ThreadId, Op, Option<Outcome>)> {
+/// The steps of a schedule with what came of each, and where each is in the source.
+pub(crate) fn steps(model: &mut Model, schedule: &[Move]) -> Vec<Taken> {
     let mut state = model.initial();
     let mut effect = Effect::default();
     let mut steps = Vec::new();
     for &step in schedule {
         let Some(op) = model.op(&state, step.thread).cloned() else { break };
+        let node = model.thread(&state, step.thread).node();
+        let place = model.tree.next(node).and_then(|next| next.place);
         model.step(&mut state, step, &mut effect);
         model.enter(&mut state, &effect);
         let own = effect.advanced.iter().find(|(thread, _)| *thread == step.thread);
-        steps.push((step.thread, op, own.map(|&(_, outcome)| outcome)));
+        steps.push((step.thread, op, own.map(|&(_, outcome)| outcome), place));
     }
     steps
 }
+
+/// A step that was taken: what came of it for its thread, and its place in the source.
+pub type Taken = (ThreadId, Op, Option<Outcome>, Option<&'static Location<'static>>);
 
 /// The first failure along a schedule whose steps are all known, with the schedule up to it.
 pub(crate) fn along(model: &mut Model, schedule: &[Move]) -> Option<(Failure, Vec<Move>)> {

@@ -51,6 +51,14 @@ pub(crate) struct Model {
     pub(crate) kept: Vec<Vec<Move>>,
     pub(crate) steps_kept: usize,
     pub(crate) steps_run: u64,
+    /// Whether loops that wait are followed.
+    pub(crate) follows: bool,
+    /// After how many steps of a run threads came to wait in loops that were not followed, and how
+    /// many runs followed loops.
+    pub(crate) came_to_wait: Vec<usize>,
+    pub(crate) rounds_run: u64,
+    /// The thread that made a run too long, where that happened first, and its history.
+    pub(crate) too_long: Option<(ThreadId, NodeId)>,
     /// Whether futures reach over spawns; false only to show that they must.
     closed: bool,
 }
@@ -70,6 +78,10 @@ impl Model {
             kept: Vec::new(),
             steps_kept: 0,
             steps_run: 0,
+            follows: false,
+            came_to_wait: Vec::new(),
+            rounds_run: 0,
+            too_long: None,
             closed,
         }
     }

@@ -1,5 +1,7 @@
 //! The steps of a thread: what it asks of the shared world, and what it gets.
 
+use std::panic::Location;
+
 /// A thread, named by its creator and its number among the creator's threads; the first one is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadId(pub u32);
@@ -259,12 +261,21 @@ pub enum Init {
 }
 
 /// What a thread does next, and what it made on the way there.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Eq)]
 pub struct Next {
     /// The objects that it made since its last step. No other thread can know them yet.
     pub made: Vec<(ObjectId, Init)>,
     /// The step.
     pub op: Op,
+    /// Where it is in the source, if that is known.
+    pub place: Option<&'static Location<'static>>,
+}
+
+/// Where a step is in the source says nothing of what it does.
+impl PartialEq for Next {
+    fn eq(&self, other: &Next) -> bool {
+        self.op == other.op && self.made == other.made
+    }
 }
 
 /// One step of a schedule.

@@ -3,8 +3,9 @@
 use crate::audit::KEPT;
 use crate::model::{Effect, Model};
 use crate::op::{Move, Next, Op, Outcome, ThreadId};
+use crate::rounds::FOLLOWED;
 use crate::state::State;
-use crate::tree::Differs;
+use crate::tree::{Differs, NodeId};
 
 /// A program that can be run again and again, one step of one thread at a time.
 ///
@@ -20,8 +21,31 @@ pub trait Program {
     /// A thread whose step gave this goes on to its next step.
     fn resume(&mut self, thread: ThreadId, outcome: Outcome) -> Next;
 
+    /// Whether loops that wait have to be followed: they may not be what the program takes them
+    /// for.
+    fn guesses_waits(&self) -> bool {
+        false
+    }
+
+    /// A thread that waits at an [`Op::Await`] goes round its loop so many times with what it saw;
+    /// `same` is whether that is still so. The run is then ended.
+    fn go_round(&mut self, _thread: ThreadId, _rounds: u32, _same: bool) -> Rounds {
+        Rounds::Same
+    }
+
     /// Ends a run, whose threads may be anywhere.
     fn finish(&mut self);
+}
+
+/// What came of going round a loop that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounds {
+    /// Each round was as the one before.
+    Same,
+    /// One was not: the thread does not wait, it counts.
+    Other,
+    /// The loop can be followed only where what it saw is still so.
+    Later,
 }
 
 /// Why there is no answer.
@@ -31,6 +55,9 @@ pub enum Error {
     /// The program is not a function of what its threads observe.
     #[error("the same thread did different things after the same observations")]
     Differs(Differs),
+    /// A thread that was taken for one that waits does something else after some rounds.
+    #[error("a thread that was taken for one that waits counts its rounds")]
+    Counts(NodeId),
     /// A step of a schedule is not possible.
     #[error("step {0} of the schedule is not possible")]
     Impossible(usize),
@@ -47,6 +74,9 @@ pub(crate) enum Ended {
     /// It took more steps than it may.
     TooLong,
 }
+
+/// How many of the last steps say which thread it is that a run is too long for.
+const LAST: usize = 64;
 
 /// How a run goes on after its schedule.
 pub(crate) enum Guide<'a> {
@@ -65,9 +95,15 @@ impl Model {
         max_steps: usize,
         guide: Guide<'_>,
     ) -> Result<Ended, Error> {
+        self.follows = program.guesses_waits();
         let mut schedule = Vec::with_capacity(forced.len() + 16);
-        let result = self.run_on(program, forced, max_steps, guide, &mut schedule);
+        let mut result = self.run_on(program, forced, max_steps, guide, &mut schedule);
         program.finish();
+        for length in std::mem::take(&mut self.came_to_wait) {
+            if let Ok(ended) = result {
+                result = self.run_round(program, &schedule[..length], FOLLOWED).map(|()| ended);
+            }
+        }
         self.steps_run += schedule.len() as u64;
         if self.steps_kept + schedule.len() <= KEPT {
             self.steps_kept += schedule.len();
@@ -91,6 +127,7 @@ impl Model {
         let mut moves = Vec::new();
         loop {
             if schedule.len() >= max_steps.max(forced.len()) {
+                self.was_too_long(&state, schedule);
                 return Ok(Ended::TooLong);
             }
             let step = match forced.get(schedule.len()) {
@@ -105,6 +142,7 @@ impl Model {
                 None => {
                     self.all_moves(&state, &mut moves);
                     if moves.is_empty() {
+                        self.go_round(program, &state, FOLLOWED)?;
                         return Ok(Ended::Still);
                     }
                     let index = match &mut guide {
@@ -118,6 +156,20 @@ impl Model {
             self.step(&mut state, step, &mut effect);
             self.follow(program, &state, &effect)?;
             self.enter(&mut state, &effect);
+            if effect.advanced.iter().any(|&(thread, _)| self.is_new_wait(&state, thread)) {
+                self.came_to_wait.push(schedule.len());
+            }
+        }
+    }
+
+    /// Keeps which thread took most of the last steps of a schedule that is too long, and where it
+    /// is.
+    pub(crate) fn was_too_long(&mut self, state: &State, schedule: &[Move]) {
+        let last = &schedule[schedule.len().saturating_sub(LAST)..];
+        let steps = |thread: ThreadId| last.iter().filter(|step| step.thread == thread).count();
+        let most = last.iter().map(|step| step.thread).max_by_key(|&thread| (steps(thread), thread));
+        if let Some(thread) = most {
+            self.too_long.get_or_insert((thread, self.thread(state, thread).node()));
         }
     }
 

@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::explore::{Counts, Explorer, Report};
+use crate::found::Found;
 use crate::minimise;
 use crate::op::{Move, ThreadId};
 use crate::options::Limits;
@@ -76,8 +77,8 @@ impl Explorer {
     ) -> Result<Report, Error> {
         let mut chance = Chance(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
         let mut counts = Counts::default();
-        let mut failures = std::collections::BTreeSet::new();
-        let (mut first, mut longest, mut stopped) = (None, 16, Stopped::Sampled);
+        let mut found = Found::default();
+        let (mut longest, mut stopped) = (16, Stopped::Sampled);
         while counts.runs < runs.min(limits.max_runs) {
             if (limits.stop)() {
                 stopped = Stopped::Asked;
@@ -102,14 +103,13 @@ impl Explorer {
             counts.states += schedule.len() as u64;
             longest = longest.max(schedule.len());
             if let Some((failure, path)) = minimise::along(&mut self.model, &schedule) {
-                failures.insert(failure.clone());
-                first.get_or_insert((failure, path));
+                found.note(vec![failure], path);
                 if !self.keep_going {
                     stopped = Stopped::Failure;
                     break;
                 }
             }
         }
-        self.report(program, limits, stopped, counts, (failures, first))
+        self.report(program, limits, stopped, counts, found)
     }
 }

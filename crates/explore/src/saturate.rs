@@ -6,13 +6,13 @@
 //! Histories only get longer, so states make no circles and no thread is put off for ever. The proof is in
 //! docs/internals/exploring.md.
 
-use std::collections::BTreeSet;
-
 use crate::failure::{self, Failure};
+use crate::found::Found;
 use crate::model::{Effect, Model};
 use crate::op::Move;
 use crate::options::{Limits, Mutation, Progress, REPORT, share};
 use crate::program::{Ended, Error, Guide, Program};
+use crate::rounds::FOLLOWED;
 use crate::state::State;
 use crate::store::Store;
 use crate::stubborn::Stubborn;
@@ -50,8 +50,7 @@ pub(crate) struct Search<'a> {
     pub(crate) runs: u64,
     pub(crate) passes: u64,
     pub(crate) states: u64,
-    pub(crate) found: BTreeSet<Failure>,
-    pub(crate) first: Option<(Failure, Vec<Move>)>,
+    pub(crate) found: Found,
     pub(crate) too_long: bool,
     /// The moves before the first state.
     pub(crate) prefix: Vec<Move>,
@@ -88,8 +87,7 @@ impl<'a> Search<'a> {
             runs: 0,
             passes: 0,
             states: 0,
-            found: BTreeSet::new(),
-            first: None,
+            found: Found::default(),
             too_long: false,
             prefix: Vec::new(),
             left_at: None,
@@ -177,11 +175,7 @@ impl<'a> Search<'a> {
             let Some(frame) = stack.last() else { break };
             state.copy(&frame.state);
             self.model.step(&mut state, step, &mut effect);
-            if !self.model.enter(&mut state, &effect) {
-                let path = self.path(&stack);
-                self.run(&path)?;
-                self.model.enter(&mut state, &effect);
-            }
+            self.enter(&stack, &mut state, &effect)?;
             let Some(preemptions) = self.preempted(&stack, step) else {
                 spare.push((state, moves));
                 continue;
@@ -205,6 +199,21 @@ impl<'a> Search<'a> {
             stack.push(frame);
         }
         Ok(Stopped::Complete)
+    }
+
+    /// Makes the objects of a state; the program is run where a history is new, or a loop that
+    /// waits was not followed.
+    fn enter(&mut self, stack: &[Frame], state: &mut State, effect: &Effect) -> Result<(), Error> {
+        if !self.model.enter(state, effect) {
+            let path = self.path(stack);
+            self.run(&path)?;
+            self.model.enter(state, effect);
+        }
+        if self.model.unfollowed(state) {
+            let path = self.path(stack);
+            self.model.run_round(self.program, &path, FOLLOWED)?;
+        }
+        Ok(())
     }
 
     /// A frame for a state, with the moves that have to be tried.
@@ -239,6 +248,11 @@ impl<'a> Search<'a> {
             (self.limits.progress)(&self.progress(stack));
         }
         let stopped = self.stops(stack.len());
+        if stopped == Some(Stopped::Steps)
+            && let Some(frame) = stack.last()
+        {
+            self.model.was_too_long(&frame.state, &self.path(stack));
+        }
         if stopped.is_some() {
             self.left_at = Some(self.progress(stack));
         }
@@ -272,13 +286,10 @@ impl<'a> Search<'a> {
 
     /// Keeps the failures of the state that the path leads to; whether the search is over.
     fn note(&mut self, met: Vec<Failure>, stack: &[Frame]) -> bool {
-        for failure in met {
-            if self.first.is_none() {
-                self.first = Some((failure.clone(), self.path(stack)));
-            }
-            self.found.insert(failure);
+        if !met.is_empty() {
+            self.found.note(met, self.path(stack));
         }
-        self.first.is_some() && !self.keep_going
+        !self.found.all.is_empty() && !self.keep_going
     }
 }
 

@@ -122,7 +122,7 @@ impl<'a> Scripted<'a> {
         let steps = if thread == 0 { self.main(&mut script) } else { (self.work)(thread - 1, &mut script) };
         let op = steps.err().unwrap_or(Op::End { data: Data::Value(0), panicked: false });
         let first = thread == 0 && results.is_empty();
-        Next { made: if first { self.made.clone() } else { Vec::new() }, op }
+        Next { made: if first { self.made.clone() } else { Vec::new() }, op, place: None }
     }
 }
 

@@ -10,15 +10,17 @@
 //! until a dependent step wakes it. So the executions of all items together are the classes. What comes after a sleeping
 //! move is not seen there, but stubborn sets have to know it: such an item is saturated first.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use crate::explore::{Counts, Explorer, Report};
 use crate::failure::{self, Failure};
 use crate::footprint::SetId;
+use crate::found::Found;
 use crate::model::{Effect, Model};
 use crate::op::Move;
 use crate::options::Limits;
 use crate::program::{Ended, Error, Guide, Program};
+use crate::rounds::FOLLOWED;
 use crate::saturate::Stopped;
 use crate::state::State;
 use crate::store::Store;
@@ -50,8 +52,7 @@ struct Splitter<'a> {
     sleeps: bool,
     store: Store,
     counts: Counts,
-    found: BTreeSet<Failure>,
-    first: Option<(Failure, Vec<Move>)>,
+    found: Found,
     too_long: bool,
 }
 
@@ -77,12 +78,11 @@ impl Explorer {
             sleeps: trace,
             store: Store::default(),
             counts: Counts::default(),
-            found: BTreeSet::new(),
-            first: None,
+            found: Found::default(),
             too_long: false,
         };
         let (items, stopped) = splitter.split(parts)?;
-        let (counts, found) = (splitter.counts, (splitter.found, splitter.first));
+        let (counts, found) = (splitter.counts, splitter.found);
         let report = self.report(program, limits, stopped, counts, found)?;
         let items = if stopped == Stopped::Complete { items } else { Vec::new() };
         Ok(Split { items, report })
@@ -158,6 +158,9 @@ impl Splitter<'_> {
                 self.run(&prefix)?;
                 self.model.enter(&mut next, &effect);
             }
+            if self.model.unfollowed(&next) {
+                self.model.run_round(self.program, &prefix, FOLLOWED)?;
+            }
             let sleeping = if self.sleeps { self.sleeping(&state, &asleep, step) } else { Vec::new() };
             asleep.push(step);
             if !self.sleeps && !self.store.insert(&next, &[]) {
@@ -196,13 +199,10 @@ impl Splitter<'_> {
     }
 
     fn note(&mut self, met: Vec<Failure>, prefix: &[Move]) -> bool {
-        for failure in met {
-            if self.first.is_none() {
-                self.first = Some((failure.clone(), prefix.to_vec()));
-            }
-            self.found.insert(failure);
+        if !met.is_empty() {
+            self.found.note(met, prefix.to_vec());
         }
-        self.first.is_some() && !self.keep_going
+        !self.found.all.is_empty() && !self.keep_going
     }
 
     fn limit(&self, depth: usize) -> Option<Stopped> {

@@ -10,10 +10,12 @@
 
 use crate::failure::{self, Failure};
 use crate::footprint::SetId;
+use crate::found::Found;
 use crate::model::{Effect, Model};
 use crate::op::Move;
 use crate::options::{Limits, Mutation, Progress, REPORT, share};
 use crate::program::{Ended, Error, Guide, Program};
+use crate::rounds::FOLLOWED;
 use crate::saturate::Stopped;
 use crate::split::Item;
 use crate::state::State;
@@ -32,8 +34,7 @@ pub(crate) struct Traces<'a> {
     pub(crate) executions: u64,
     pub(crate) blocked: u64,
     pub(crate) states: u64,
-    pub(crate) found: std::collections::BTreeSet<Failure>,
-    pub(crate) first: Option<(Failure, Vec<Move>)>,
+    pub(crate) found: Found,
     /// How far it was when a limit ended it.
     pub(crate) left_at: Option<Progress>,
     passes: u64,
@@ -74,8 +75,7 @@ impl<'a> Traces<'a> {
             executions: 0,
             blocked: 0,
             states: 0,
-            found: Default::default(),
-            first: None,
+            found: Found::default(),
             left_at: None,
             passes: 0,
             steps: 0,
@@ -186,6 +186,10 @@ impl<'a> Traces<'a> {
             self.run(&path)?;
             self.model.enter(&mut next.state, effect);
         }
+        if self.model.unfollowed(&next.state) {
+            let path = self.path(stack);
+            self.model.run_round(self.program, &path, FOLLOWED)?;
+        }
         Ok(())
     }
 
@@ -225,13 +229,10 @@ impl<'a> Traces<'a> {
     }
 
     fn note(&mut self, met: Vec<Failure>, stack: &[Frame]) -> bool {
-        for failure in met {
-            if self.first.is_none() {
-                self.first = Some((failure.clone(), self.path(stack)));
-            }
-            self.found.insert(failure);
+        if !met.is_empty() {
+            self.found.note(met, self.path(stack));
         }
-        self.first.is_some() && !self.keep_going
+        !self.found.all.is_empty() && !self.keep_going
     }
 
     fn limit(&mut self, stack: &[Frame]) -> Option<Stopped> {
@@ -240,6 +241,11 @@ impl<'a> Traces<'a> {
             (self.limits.progress)(&self.progress(stack));
         }
         let stopped = self.stops(stack.len());
+        if stopped == Some(Stopped::Steps)
+            && let Some(frame) = stack.last()
+        {
+            self.model.was_too_long(&frame.state, &self.path(stack));
+        }
         if stopped.is_some() {
             self.left_at = Some(self.progress(stack));
         }

@@ -39,6 +39,8 @@ struct Node {
     footprint: SetId,
     /// What the later parts of a wait touch.
     wait: Option<(SetId, SetId)>,
+    /// Whether a loop that waits here was followed.
+    followed: Followed,
     future: SetId,
 }
 
@@ -51,6 +53,15 @@ pub struct Differs {
     pub steps: Box<(Next, Next)>,
 }
 
+/// How a loop was followed that waits at a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Followed {
+    No,
+    /// It can be only where nothing changed that it saw.
+    Later,
+    Yes,
+}
+
 pub(crate) struct Tree {
     nodes: Vec<Node>,
     edges: HashMap<(NodeId, Edge), NodeId>,
@@ -58,6 +69,8 @@ pub(crate) struct Tree {
     /// The steps that start further threads with the tree of a first one.
     shared: HashMap<NodeId, Vec<NodeId>>,
     known: usize,
+    /// How many histories wait in a loop that was not followed.
+    unfollowed: usize,
     /// How often the future of a node grew that was known before.
     growths: u64,
 }
@@ -72,6 +85,7 @@ impl Tree {
             footprints: Footprints::new(),
             shared: HashMap::new(),
             known: 0,
+            unfollowed: 0,
             growths: 0,
         };
         tree.add(ThreadId::MAIN, None, None);
@@ -81,7 +95,17 @@ impl Tree {
     fn add(&mut self, thread: ThreadId, parent: Option<NodeId>, outcome: Option<Outcome>) -> NodeId {
         let id = NodeId(self.nodes.len() as u32);
         let (footprint, future) = (SetId::EMPTY, SetId::EMPTY);
-        self.nodes.push(Node { thread, parent, outcome, next: None, met: 0, footprint, wait: None, future });
+        self.nodes.push(Node {
+            thread,
+            parent,
+            outcome,
+            next: None,
+            met: 0,
+            footprint,
+            wait: None,
+            followed: Followed::No,
+            future,
+        });
         id
     }
 
@@ -113,6 +137,23 @@ impl Tree {
 
     pub(crate) fn op(&self, node: NodeId) -> Option<&Op> {
         self.next(node).map(|next| &next.op)
+    }
+
+    /// How the loop was followed that waits at a history.
+    pub(crate) fn followed(&self, node: NodeId) -> Followed {
+        self.nodes[node.index()].followed
+    }
+
+    pub(crate) fn set_followed(&mut self, node: NodeId, followed: Followed) {
+        let before = std::mem::replace(&mut self.nodes[node.index()].followed, followed);
+        if followed == Followed::Yes && before != Followed::Yes {
+            self.unfollowed -= 1;
+        }
+    }
+
+    /// How many loops wait that were not followed.
+    pub(crate) fn unfollowed(&self) -> usize {
+        self.unfollowed
     }
 
     /// What the rest of the step after a history touches.
@@ -188,6 +229,7 @@ impl Tree {
         let thread = self.nodes[node.index()].thread;
         let footprint = self.footprints.of(&next.op, thread, class, groups);
         let wait = self.footprints.of_wait(&next.op);
+        self.unfollowed += usize::from(matches!(next.op, Op::Await { .. }));
         let entry = &mut self.nodes[node.index()];
         entry.next = Some(next);
         entry.wait = wait;

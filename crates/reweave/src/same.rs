@@ -25,6 +25,7 @@ enum Kind {
 /// reweave::spawn_same(4, move || *other.lock().unwrap() += 1).join().unwrap();
 /// assert_eq!(*sum.lock().unwrap(), 4);
 /// ```
+#[track_caller]
 pub fn spawn_same<F>(count: u32, run: F) -> Same
 where
     F: Fn() + Send + Sync + 'static,
@@ -55,6 +56,7 @@ impl std::error::Error for Panicked {}
 
 impl Same {
     /// Waits for all of them.
+    #[track_caller]
     pub fn join(self) -> Result<(), Panicked> {
         let panicked = match self.0 {
             #[cfg(all(feature = "explore", not(all(reweave, target_arch = "x86_64", target_os = "linux"))))]

@@ -185,3 +185,45 @@ fn a_channel_of_std_that_blocks_is_named() {
     };
     assert!(said.contains("a channel or a thread of std"), "{said}");
 }
+
+type Shared = (Mutex<()>, Mutex<()>, Arc<AtomicU32>);
+
+/// Steps while a thread unwinds: others run in between.
+struct StepsWhenDropped(Arc<AtomicU32>);
+
+impl Drop for StepsWhenDropped {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, SeqCst);
+        self.0.fetch_add(1, SeqCst);
+    }
+}
+
+/// A thread that panics while another unwinds poisons what it holds; one that does not panic
+/// poisons nothing.
+#[test]
+fn panics_of_threads_that_unwind_at_once_are_their_own() {
+    for engine in [Engine::Saturate, Engine::Trace] {
+        let proof = Builder::new().engine(engine).explore(|| {
+            let shared = Arc::new((Mutex::new(()), Mutex::new(()), Arc::new(AtomicU32::new(0))));
+            let start = |run: fn(&Shared)| {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || run(&shared))
+            };
+            let unwinds = start(|shared| {
+                let _steps = StepsWhenDropped(Arc::clone(&shared.2));
+                panic!("the first");
+            });
+            let poisons = start(|shared| {
+                let _held = shared.0.lock().unwrap();
+                panic!("the second");
+            });
+            let locks = start(|shared| {
+                assert!(!thread::panicking());
+                drop(shared.1.lock().unwrap());
+            });
+            assert!(unwinds.join().is_err() && poisons.join().is_err() && locks.join().is_ok());
+            assert!(shared.0.is_poisoned() && !shared.1.is_poisoned());
+        });
+        assert!(matches!(proof.verdict, Verdict::Proved), "{proof}");
+    }
+}

@@ -131,6 +131,49 @@ fn a_part_that_is_missing_is_named_and_one_of_another_test_is_refused() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// A part is of one text of a specification, whatever the names of its types; and of one audit.
+#[test]
+fn a_part_is_of_one_specification() {
+    let folder = folder("specified");
+    let text = "type flag sync internal\n  state up: bool\n  method raise() { up := true }\n  \
+                method look() = r { r := up }\n  commute raise raise, look look iff true\n";
+    let other = text.replace("raise raise, look look", "look look");
+    let builder = |text: &str| Builder::new().audit(0).spec(text);
+    assert!(builder(text).split(3, &folder, counts).unwrap() >= 3);
+    let first = folder.join("000001.item");
+    let refused = builder(&other).item(&first, counts).unwrap_err();
+    assert!(refused.to_string().contains("it was made with other options"), "{refused}");
+    let refused = builder(text).audit(1).item(&first, counts).unwrap_err();
+    assert!(refused.to_string().contains("audit=0"), "{refused}");
+    builder(text).item(&first, counts).unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A loop that counts on the heap counts in every part of an exploration.
+#[test]
+fn parts_know_the_loops_that_count() {
+    let spins = || {
+        let flag = Arc::new(AtomicU32::new(0));
+        let other = Arc::clone(&flag);
+        thread::spawn(move || other.store(1, SeqCst));
+        let left = std::hint::black_box(Box::new(std::cell::Cell::new(6)));
+        while flag.load(SeqCst) == 0 && left.get() > 0 {
+            left.set(left.get() - 1);
+        }
+        assert!(left.get() > 0, "the patience is over");
+    };
+    let folder = folder("counts");
+    let items = Builder::new().split(3, &folder, spins).unwrap();
+    let text = std::fs::read_to_string(folder.join("000001.item")).unwrap();
+    assert!(text.contains("prefix counts="), "{text}");
+    for item in 1..=items {
+        Builder::new().item(&folder.join(format!("{item:06}.item")), spins).unwrap();
+    }
+    let merged = merge(&folder).unwrap();
+    assert!(merged.to_string().contains("the patience is over"), "{merged}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 #[test]
 fn an_exploration_goes_on_where_it_was_ended() {
     let folder = folder("checkpoint");

@@ -86,18 +86,26 @@ impl<'a> Interpreter<'a> {
         let made =
             if thread == 0 && local.at == 0 && local.seen.is_none() { everything_made() } else { Vec::new() };
         let Some(&instr) = code.get(local.at) else {
-            return Next { made, op: Op::End { data: Data::Value(0), panicked: false } };
+            return Next { made, op: Op::End { data: Data::Value(0), panicked: false }, place: None };
         };
         if let (Instr::Spin { cell, .. }, Some(seen), false) = (instr, local.seen, local.awaits) {
             local.awaits = true;
-            return Next { made, op: Op::Await { watched: vec![Watch::Value(object(0, cell), seen)] } };
+            return Next {
+                made,
+                op: Op::Await { watched: vec![Watch::Value(object(0, cell), seen)] },
+                place: None,
+            };
         }
         if let (true, Instr::Load { cell, .. }, Some((looked, seen))) =
             (self.hasty, instr, local.looked.take())
             && cell == looked
         {
             local.pauses = true;
-            return Next { made, op: Op::Await { watched: vec![Watch::Value(object(0, cell), seen)] } };
+            return Next {
+                made,
+                op: Op::Await { watched: vec![Watch::Value(object(0, cell), seen)] },
+                place: None,
+            };
         }
         let op = match op(instr) {
             Op::Spawn { thread } if self.program.same => Op::SpawnSame { thread, like: ThreadId(1) },
@@ -106,7 +114,7 @@ impl<'a> Interpreter<'a> {
             }
             op => op,
         };
-        Next { made, op }
+        Next { made, op, place: None }
     }
 }
 
@@ -242,7 +250,7 @@ impl Program for Interpreter<'_> {
         let local = &mut self.locals[thread];
         let instr = self.program.threads[thread][local.at];
         if std::mem::take(&mut local.pauses) {
-            return Next { made: Vec::new(), op: op(instr) };
+            return Next { made: Vec::new(), op: op(instr), place: None };
         }
         local.looked = match instr {
             Instr::Load { cell, .. } => Some((cell, outcome.value)),
@@ -252,7 +260,7 @@ impl Program for Interpreter<'_> {
             if local.awaits {
                 local.awaits = false;
                 local.seen = None;
-                return Next { made: Vec::new(), op: op(instr) };
+                return Next { made: Vec::new(), op: op(instr), place: None };
             }
             if outcome.value != value {
                 local.seen = Some(outcome.value);

@@ -23,6 +23,7 @@ impl<T> UnsafeCell<T> {
     }
 
     /// What is inside.
+    #[track_caller]
     pub fn into_inner(self) -> T {
         self.look();
         self.inside.into_inner()
@@ -30,6 +31,7 @@ impl<T> UnsafeCell<T> {
 }
 
 impl<T: ?Sized> UnsafeCell<T> {
+    #[track_caller]
     fn look(&self) {
         if let Some(cell) = self.id.get() {
             let seen = host::step(Op::Read { cell, plain: true }).value;
@@ -38,6 +40,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     }
 
     /// Looks at what is inside.
+    #[track_caller]
     pub fn with<F, R>(&self, run: F) -> R
     where
         F: FnOnce(*const T) -> R,
@@ -47,6 +50,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     }
 
     /// Changes what is inside.
+    #[track_caller]
     pub fn with_mut<F, R>(&self, run: F) -> R
     where
         F: FnOnce(*mut T) -> R,

@@ -4,26 +4,27 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
-use std::panic::{self, AssertUnwindSafe};
+use std::panic::Location;
 use std::rc::Rc;
-use std::sync::Once;
 use std::sync::atomic::Ordering;
 
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use reweave_explore::{Data, Init, Next, ObjectId, Op, Outcome, Program, Specified, ThreadId};
+use reweave_explore::{Data, Init, Next, ObjectId, Op, Outcome, Program, Rounds, Specified, ThreadId};
 use reweave_spec::Type;
 
 use super::foreign::Watched;
 use super::names::Names;
+use super::panics::listen;
+pub(crate) use super::panics::{caught, panicking};
 use super::pointers::Pointers;
-use super::spin::Spin;
+use super::spin::{Relies, Spin};
 
 /// The stack of a context. Pages that are not used take no memory.
 const STACK: usize = 256 << 10;
 
-type Context = Coroutine<Outcome, Op, Op, DefaultStack>;
-type Start = Box<dyn FnOnce() -> Op>;
+pub(super) type Context = Coroutine<Outcome, Op, Op, DefaultStack>;
+pub(super) type Start = Box<dyn FnOnce() -> Op>;
 
 /// What belongs to one thread of one run.
 #[derive(Default)]
@@ -32,11 +33,13 @@ pub(crate) struct Local {
     objects: u32,
     made: Vec<(ObjectId, Init)>,
     /// Panics that began here and may not have been caught.
-    panics: u32,
+    pub(super) panics: u32,
     pub(crate) name: Option<String>,
     pub(crate) spin: Spin,
     pub(crate) keys: HashMap<usize, Rc<dyn Any>>,
     yielder: Option<*const Yielder<Outcome, Op>>,
+    /// Where the step is that the thread takes.
+    place: Option<&'static Location<'static>>,
     /// Where the stack begins.
     pub(crate) base: usize,
 }
@@ -45,20 +48,21 @@ pub(crate) struct Local {
 pub(crate) struct Host {
     pub(crate) names: RefCell<Names>,
     body: Rc<dyn Fn()>,
-    contexts: RefCell<Vec<(ThreadId, Context)>>,
-    locals: RefCell<HashMap<ThreadId, Local>>,
-    starts: RefCell<HashMap<ThreadId, Start>>,
-    stacks: RefCell<Vec<DefaultStack>>,
-    current: Cell<ThreadId>,
+    pub(super) contexts: RefCell<Vec<(ThreadId, Context)>>,
+    pub(super) locals: RefCell<HashMap<ThreadId, Local>>,
+    pub(super) starts: RefCell<HashMap<ThreadId, Start>>,
+    pub(super) stacks: RefCell<Vec<DefaultStack>>,
+    pub(super) current: Cell<ThreadId>,
     /// Whether what is left of a run is being dropped: nothing waits any more.
-    abandoned: Cell<bool>,
+    pub(super) abandoned: Cell<bool>,
+    /// Steps that were asked for while it was dropped.
+    pub(super) left: Cell<u32>,
     /// What panics said, by the number of the failure.
     messages: RefCell<Vec<String>>,
-    last_message: RefCell<String>,
+    pub(super) last_message: RefCell<String>,
     /// Whether an ordering weaker than sequential consistency was asked for.
     weaker: Cell<bool>,
-    /// Whether a proof relies on data that only changes through `&mut`, or on loops that keep nothing on the heap.
-    pub(crate) relies: Cell<(bool, bool)>,
+    pub(crate) relies: Relies,
     /// Types with specifications, and the objects, calls and results of those that were used.
     pub(crate) types: Vec<Type>,
     pub(crate) specified: Rc<Specified>,
@@ -74,10 +78,13 @@ pub(crate) struct Host {
     pub(super) told_apart: Cell<bool>,
     pub(crate) pointers: RefCell<Pointers>,
     pub(super) watched: Watched,
+    /// Loops that count, so that they are not taken for waiting, and one more that was found to.
+    pub(super) counting: Vec<String>,
+    pub(super) counts: RefCell<Option<String>>,
 }
 
 thread_local! {
-    static HOST: Cell<*const Host> = const { Cell::new(std::ptr::null()) };
+    pub(super) static HOST: Cell<*const Host> = const { Cell::new(std::ptr::null()) };
 }
 
 /// The host of the calling context; none outside of an exploration.
@@ -111,8 +118,10 @@ pub(crate) fn scoped<R>(run: impl FnOnce() -> R) -> R {
 }
 
 /// Takes a step: the search decides when, and what comes of it.
+#[track_caller]
 pub(crate) fn step(op: Op) -> Outcome {
-    host(|host| host.step(op)).unwrap_or_default()
+    let place = Location::caller();
+    host(|host| host.step(op, place)).unwrap_or_default()
 }
 
 /// A new object of the calling thread, if that is explored.
@@ -124,6 +133,7 @@ pub(crate) fn object(kind: &'static str, init: Init) -> Option<ObjectId> {
         host.tells();
         let thread = host.current.get();
         let count = host.local(|local| {
+            local.spin.stop();
             local.objects += 1;
             local.objects
         });
@@ -134,22 +144,8 @@ pub(crate) fn object(kind: &'static str, init: Init) -> Option<ObjectId> {
     .flatten()
 }
 
-/// Whether the calling context unwinds. std counts for the kernel thread, which is that of all contexts.
-pub(crate) fn panicking() -> bool {
-    let any = std::thread::panicking();
-    host(|host| {
-        host.local(|local| {
-            if !any {
-                local.panics = 0;
-            }
-            local.panics > 0
-        })
-    })
-    .unwrap_or(any)
-}
-
 impl Host {
-    pub(crate) fn new(body: Rc<dyn Fn()>, types: &[Type], apart: bool) -> Host {
+    pub(crate) fn new(body: Rc<dyn Fn()>, types: &[Type], apart: bool, counting: Vec<String>) -> Host {
         listen();
         Host {
             names: RefCell::new(Names::new()),
@@ -160,10 +156,11 @@ impl Host {
             stacks: RefCell::default(),
             current: Cell::new(ThreadId::MAIN),
             abandoned: Cell::new(false),
+            left: Cell::new(0),
             messages: RefCell::default(),
             last_message: RefCell::default(),
             weaker: Cell::new(false),
-            relies: Cell::new((false, false)),
+            relies: Relies::default(),
             types: types.to_vec(),
             specified: Rc::default(),
             scoped: Cell::new(false),
@@ -174,6 +171,8 @@ impl Host {
             told_apart: Cell::new(false),
             pointers: RefCell::default(),
             watched: Watched::new(),
+            counting,
+            counts: RefCell::default(),
         }
     }
 
@@ -230,21 +229,41 @@ impl Host {
         id
     }
 
-    fn step(&self, op: Op) -> Outcome {
+    fn step(&self, op: Op, place: &'static Location<'static>) -> Outcome {
         if self.scoped.get() {
             self.trouble(format!("a call on an object with a specification takes a step: {op:?}"));
             return Outcome::default();
         }
-        let yielder = self.local(|local| local.yielder);
-        let Some(yielder) = yielder.filter(|_| !self.abandoned.get()) else { return Outcome::default() };
+        let (yielder, answer, kept) = self.local(|local| {
+            local.place = Some(place);
+            (local.yielder, local.spin.answer(&op), local.spin.keeps().then(|| op.clone()))
+        });
+        if let Some(answer) = answer {
+            return answer;
+        }
+        if self.abandoned.get() {
+            self.ends_soon();
+            return Outcome::default();
+        }
+        let Some(yielder) = yielder else { return Outcome::default() };
         // SAFETY: the yielder of the context that is running, which is that of the caller.
-        unsafe { (*yielder).suspend(op) }
+        let outcome = unsafe { (*yielder).suspend(op) };
+        if let Some(op) = kept {
+            self.local(|local| local.spin.took(op, outcome));
+        }
+        outcome
+    }
+
+    /// What belongs to a thread.
+    pub(crate) fn local_of<R>(&self, thread: ThreadId, with: impl FnOnce(&mut Local) -> R) -> R {
+        self.current.set(thread);
+        self.local(with)
     }
 
     /// Lets a context go on to its next step.
-    fn go_on(&self, thread: ThreadId, outcome: Outcome) -> Next {
+    pub(crate) fn go_on(&self, thread: ThreadId, outcome: Outcome) -> Next {
         let index = self.contexts.borrow().iter().position(|(id, _)| *id == thread);
-        let Some(index) = index else { return Next { made: Vec::new(), op: Op::Yield } };
+        let Some(index) = index else { return Next { made: Vec::new(), op: Op::Yield, place: None } };
         let (_, mut context) = self.contexts.borrow_mut().swap_remove(index);
         self.current.set(thread);
         let before = HOST.replace(std::ptr::from_ref(self));
@@ -262,8 +281,8 @@ impl Host {
                 op
             }
         };
-        let made = self.local(|local| std::mem::take(&mut local.made));
-        Next { made, op }
+        let (made, place) = self.local(|local| (std::mem::take(&mut local.made), local.place.take()));
+        Next { made, op, place }
     }
 
     fn enter(&self, thread: ThreadId, start: Start) -> Next {
@@ -278,25 +297,6 @@ impl Host {
         });
         self.contexts.borrow_mut().push((thread, context));
         self.go_on(thread, Outcome::default())
-    }
-
-    /// Drops what is left of a run. A thread may have borrowed from one that was there before it, so the last come first.
-    fn abandon(&self) {
-        self.abandoned.set(true);
-        let mut left = std::mem::take(&mut *self.contexts.borrow_mut());
-        left.sort_by_key(|(thread, _)| std::cmp::Reverse(*thread));
-        for (thread, mut context) in left {
-            self.current.set(thread);
-            let before = HOST.replace(std::ptr::from_ref(self));
-            context.force_unwind();
-            HOST.set(before);
-            self.stacks.borrow_mut().push(context.into_stack());
-        }
-        self.starts.borrow_mut().clear();
-        self.locals.borrow_mut().clear();
-        self.same.borrow_mut().clear();
-        self.pointers.borrow_mut().forget();
-        self.abandoned.set(false);
     }
 }
 
@@ -319,7 +319,7 @@ impl Program for Explored<'_> {
         let start = self.0.starts.borrow_mut().remove(&thread);
         match start {
             Some(start) => self.0.enter(thread, start),
-            None => Next { made: Vec::new(), op: Op::Yield },
+            None => Next { made: Vec::new(), op: Op::Yield, place: None },
         }
     }
 
@@ -327,39 +327,15 @@ impl Program for Explored<'_> {
         self.0.go_on(thread, outcome)
     }
 
+    fn guesses_waits(&self) -> bool {
+        true
+    }
+
+    fn go_round(&mut self, thread: ThreadId, rounds: u32, same: bool) -> Rounds {
+        self.0.go_round(thread, rounds, same)
+    }
+
     fn finish(&mut self) {
         self.0.abandon();
     }
-}
-
-/// Runs a thread's own code; a panic ends it there, unless the run is being dropped.
-pub(crate) fn caught<R>(run: impl FnOnce() -> R) -> std::thread::Result<R> {
-    let result = panic::catch_unwind(AssertUnwindSafe(run));
-    match result {
-        Err(payload) if host(Host::abandoned).unwrap_or(false) => panic::resume_unwind(payload),
-        Err(payload) => {
-            host(|host| host.local(|local| local.panics = 0));
-            Err(payload)
-        }
-        done => done,
-    }
-}
-
-/// Has panics of explored threads kept instead of printed: most runs are not the one to show.
-fn listen() {
-    static LISTENING: Once = Once::new();
-    LISTENING.call_once(|| {
-        let usual = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            let kept = host(|host| {
-                host.local(|local| local.panics += 1);
-                let place = info.location().map(|place| format!(" at {}:{}", place.file(), place.line()));
-                let text = info.payload_as_str().unwrap_or("a panic");
-                *host.last_message.borrow_mut() = format!("{text}{}", place.unwrap_or_default());
-            });
-            if kept.is_none() {
-                usual(info);
-            }
-        }));
-    });
 }

@@ -13,7 +13,7 @@ use std::time::Instant;
 use reweave_explore::{Error, Item};
 
 use super::host::{Explored, Host};
-use super::report::{read_schedule, write_schedule};
+use super::report::{no_answer, read_schedule, write_schedule};
 use super::result::{PartResult, field};
 use super::{Builder, Engine, Exploration, Verdict};
 
@@ -46,20 +46,29 @@ fn result_of(item: &Path) -> PathBuf {
     item.with_extension("result")
 }
 
+/// A hash of texts, one after the other; the same in every build.
+pub(super) fn hash(before: u64, text: &str) -> u64 {
+    let start = before ^ 0xCBF2_9CE4_8422_2325;
+    text.bytes().fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
+}
+
 impl Builder {
     /// What has to be the same for all parts.
     fn line(&self) -> String {
         let engine = if self.engine == Engine::Trace { "trace" } else { "saturate" };
         let types: Vec<&str> = self.types.iter().map(|one| one.name.as_str()).collect();
         format!(
-            "engine={engine} spurious={} timeouts={} max_steps={} commuting={} symmetry={} keep_going={} types={}",
+            "engine={engine} spurious={} timeouts={} max_steps={} commuting={} symmetry={} keep_going={} audit={} \
+             types={} specifications={:016x}",
             self.spurious,
             self.timeouts,
             self.max_steps,
             self.commuting,
             self.symmetry,
             self.keep_going,
-            types.join(",")
+            self.audit,
+            types.join(","),
+            self.types_hash
         )
     }
 
@@ -88,13 +97,7 @@ impl Builder {
             }
         }
         let body: Rc<dyn Fn()> = Rc::new(body);
-        let mut host = Host::new(Rc::clone(&body), &self.types, !self.symmetry);
-        let mut split = self.split_by(&host, items);
-        if host.told_apart() {
-            host = Host::new(body, &self.types, true);
-            split = self.split_by(&host, items);
-        }
-        let (parts, exploration) = split;
+        let (host, (parts, exploration)) = self.settled(&body, |host| self.split_by(host, items));
         let count = parts.len();
         let line = self.line();
         let first = PartResult { line: line.clone(), number: 0, of: count, exploration };
@@ -146,12 +149,7 @@ impl Builder {
         });
         let Some((number, of)) = numbers else { return Err(wrong(file, "there is no line `item N of N`")) };
         let body: Rc<dyn Fn()> = Rc::new(body);
-        let mut host = Host::new(Rc::clone(&body), &self.types, !self.symmetry);
-        let mut exploration = self.part(&host, &text).ok_or_else(|| wrong(file, "no schedule in it"))?;
-        if host.told_apart() {
-            host = Host::new(body, &self.types, true);
-            exploration = self.part(&host, &text).ok_or_else(|| wrong(file, "no schedule in it"))?;
-        }
+        let exploration = self.part(&body, &text).ok_or_else(|| wrong(file, "no schedule in it"))?;
         if exploration.impossible {
             return Err(wrong(file, "its schedule is not possible: it is a part of another test"));
         }
@@ -160,11 +158,31 @@ impl Builder {
         Ok(result.exploration)
     }
 
-    fn part(&self, host: &Host, text: &str) -> Option<Exploration> {
-        let moves = |name| read_schedule(host, &field(text, name)?);
-        let item = Item { prefix: moves("prefix")?, asleep: moves("asleep")? };
-        let started = Instant::now();
-        Some(self.search_item(host, started, &item))
+    fn part(&self, body: &Rc<dyn Fn()>, text: &str) -> Option<Exploration> {
+        let (counting, _) = super::places::counting(&field(text, "prefix")?);
+        let mut apart = !self.symmetry;
+        loop {
+            let host = Host::new(Rc::clone(body), &self.types, apart, counting.clone());
+            let moves = |name| read_schedule(&host, &field(text, name)?);
+            let item = Item { prefix: moves("prefix")?, asleep: moves("asleep")? };
+            let exploration = self.search_item(&host, Instant::now(), &item);
+            if host.told_apart() && !apart {
+                apart = true;
+                continue;
+            }
+            let counts = host.counts.take();
+            return Some(match counts {
+                // The prefixes of all parts mean something else where it is not taken for waiting.
+                Some(place) => no_answer(
+                    self,
+                    format!(
+                        "explore: stopped, not proved: the loop at {place} counts its rounds, and was taken for one that waits \
+                     when the exploration was split: explore it as a whole\n"
+                    ),
+                ),
+                None => exploration,
+            });
+        }
     }
 
     /// Explores in parts that are kept in a folder: where it was ended before, it goes on with the parts that are left.
@@ -236,6 +254,12 @@ pub fn merge(folder: &Path) -> io::Result<Exploration> {
 
 fn joined(all: Vec<PartResult>, count: usize, missing: &[usize]) -> Exploration {
     let shown = all.iter().map(|part| &part.exploration);
+    let mut assumes: Vec<String> = Vec::new();
+    for line in shown.clone().flat_map(|part| &part.assumes) {
+        if !assumes.contains(line) {
+            assumes.push(line.clone());
+        }
+    }
     let bad = shown.clone().find(|part| matches!(part.verdict, Verdict::Failed { .. }));
     let open = shown.clone().find(|part| matches!(part.verdict, Verdict::Stopped));
     let (verdict, mut text) = match (bad, open) {
@@ -249,13 +273,10 @@ fn joined(all: Vec<PartResult>, count: usize, missing: &[usize]) -> Exploration 
         (None, None) => (Verdict::Proved, "explore: proved, no failure in any interleaving\n".to_owned()),
     };
     if matches!(verdict, Verdict::Proved) {
-        let mut lines: Vec<&str> = shown.clone().map(|part| part.assumes.as_str()).collect();
-        lines.sort_unstable();
-        lines.dedup();
-        lines.iter().for_each(|line| text += &format!("  {line}\n"));
+        let _ = writeln!(text, "  {}", assumes.join("; "));
     }
     let _ = write!(text, "  in {count} parts");
-    let mut joined = Exploration { verdict, text, ..all[0].exploration.clone() };
+    let mut joined = Exploration { verdict, text, assumes, left_at: None, ..all[0].exploration.clone() };
     (joined.runs, joined.states, joined.executions, joined.seconds) = (0, 0, 0, 0.0);
     joined.failures.clear();
     // The one that is shown is first.

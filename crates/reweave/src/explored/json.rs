@@ -48,15 +48,20 @@ impl Exploration {
                 )
             })
             .collect();
-        let relied_on: Vec<String> = self.relied_on.iter().map(|name| quoted(name)).collect();
+        let list = |all: &[String]| all.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+        let left_at =
+            self.left_at.map(|(pass, share)| format!("{{\"pass\": {pass}, \"share\": {share:.4}}}"));
         format!(
             "{{\"schema\": 1, \"verdict\": \"{verdict}\", \"engine\": \"{engine}\", \"runs\": {}, \"executions\": {}, \
-             \"states\": {}, \"failures\": [{}], \"relied_on\": [{}], \"seconds\": {:.3}, \"text\": {}}}",
+             \"states\": {}, \"failures\": [{}], \"relied_on\": [{}], \"assumptions\": [{}], \
+             \"estimate\": {}, \"seconds\": {:.3}, \"text\": {}}}",
             self.runs,
             self.executions,
             self.states,
             failures.join(", "),
-            relied_on.join(", "),
+            list(&self.relied_on),
+            list(&self.assumes),
+            left_at.as_deref().unwrap_or("null"),
             self.seconds,
             quoted(&self.text)
         )

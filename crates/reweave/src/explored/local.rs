@@ -25,7 +25,13 @@ impl<T: 'static> LocalKey<T> {
         F: FnOnce(&T) -> R,
     {
         let key = std::ptr::from_ref(self) as usize;
-        let own = host::host(|host| host.local(|local| local.keys.get(&key).cloned()));
+        // What a thread keeps here is not compared where it comes back to a loop.
+        let own = host::host(|host| {
+            host.local(|local| {
+                local.spin.stop();
+                local.keys.get(&key).cloned()
+            })
+        });
         let Some(own) = own else { return self.real.with(run) };
         let own = own.unwrap_or_else(|| {
             let made: Rc<dyn Any> = Rc::new((self.make)());

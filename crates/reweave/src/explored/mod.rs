@@ -10,24 +10,24 @@ mod json;
 mod local;
 mod names;
 mod object;
+mod panics;
+mod places;
 mod pointers;
 mod progress;
 mod report;
 mod result;
 mod scope;
+mod search;
 mod spin;
 pub mod sync;
 pub mod thread;
 
-use std::cell::Cell;
 use std::fmt;
-use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use reweave_explore as law;
 pub use reweave_explore::Sampling;
-use reweave_explore::{self as search, Explorer, Item, Limits, Policy};
 
-use host::{Explored, Host};
 pub use items::merge;
 pub use object::Object;
 
@@ -37,14 +37,16 @@ pub mod hint {
 
     /// Waits a little in a loop; see [`thread::yield_now`](super::thread::yield_now).
     #[inline(always)]
+    #[track_caller]
     pub fn spin_loop() {
         super::thread::yield_now();
     }
 }
 
 /// One of `0..among`; an exploration tries all. 0 outside of one.
+#[track_caller]
 pub fn choose(among: u32) -> u32 {
-    host::step(search::Op::Choose { among }).value as u32
+    host::step(law::Op::Choose { among }).value as u32
 }
 
 /// How to search.
@@ -91,7 +93,9 @@ pub struct Exploration {
     seconds: f64,
     text: String,
     /// What a proof relies on.
-    assumes: String,
+    assumes: Vec<String>,
+    /// The pass that a limit ended, and how much of it was done.
+    left_at: Option<(u64, f64)>,
     /// Whether the schedule to begin with was not possible.
     impossible: bool,
 }
@@ -104,7 +108,7 @@ pub struct Found {
     pub kind: &'static str,
     /// What it says, and where.
     pub what: String,
-    /// A schedule, as `REWEAVE_REPLAY` takes it; of the first failure only.
+    /// A schedule that was run and fails so, as `REWEAVE_REPLAY` takes it.
     pub schedule: Option<String>,
     /// How often the schedule leaves a thread that could go on.
     pub preemptions: Option<u32>,
@@ -127,6 +131,8 @@ pub struct Builder {
     max_steps: usize,
     audit: u32,
     types: Vec<reweave_spec::Type>,
+    /// Of the texts of their specifications.
+    types_hash: u64,
     commuting: bool,
     symmetry: bool,
     keep_going: bool,
@@ -153,6 +159,7 @@ impl Builder {
             max_steps: 5_000,
             audit: 32,
             types: Vec::new(),
+            types_hash: 0,
             commuting: true,
             symmetry: true,
             keep_going: false,
@@ -191,7 +198,10 @@ impl Builder {
     #[must_use]
     pub fn spec(mut self, text: &str) -> Builder {
         match reweave_spec::read_checked(text) {
-            Ok(spec) => self.types.extend(spec.types),
+            Ok(spec) => {
+                self.types.extend(spec.types);
+                self.types_hash = items::hash(self.types_hash, text);
+            }
             Err(error) => panic!("{error}"),
         }
         self
@@ -278,85 +288,6 @@ impl Builder {
             Verdict::Stopped if bounded => println!("{exploration}"),
             _ => panic!("{exploration}"),
         }
-    }
-
-    /// Explores, and reports.
-    pub fn explore<F: Fn() + 'static>(self, body: F) -> Exploration {
-        let body: Rc<dyn Fn()> = Rc::new(body);
-        let started = Instant::now();
-        let host = Host::new(Rc::clone(&body), &self.types, !self.symmetry);
-        let first = self.search(&host, started);
-        if !host.told_apart() || !self.symmetry {
-            return first;
-        }
-        // Threads that should be alike made objects, or asked who they are.
-        let host = Host::new(body, &self.types, true);
-        self.search(&host, started)
-    }
-
-    fn search(&self, host: &Host, started: Instant) -> Exploration {
-        self.search_item(host, started, &Item::default())
-    }
-
-    fn search_item(&self, host: &Host, started: Instant, item: &Item) -> Exploration {
-        self.searched(host, started, |explorer, limits| {
-            explorer.item.clone_from(item);
-            let mut program = Explored(host);
-            match (self.sample, self.engine) {
-                (Some((how, runs)), _) => explorer.sample(&mut program, limits, how, runs, 1),
-                (None, Engine::Saturate) => explorer.saturate(&mut program, limits),
-                (None, Engine::Trace) => explorer.trace(&mut program, limits),
-            }
-        })
-    }
-
-    fn searched(
-        &self,
-        host: &Host,
-        started: Instant,
-        search: impl FnOnce(&mut Explorer, &Limits<'_>) -> Result<search::Report, search::Error>,
-    ) -> Exploration {
-        let (time, asked) = (self.time, Cell::new(0u32));
-        let stop = || {
-            asked.set(asked.get().wrapping_add(1));
-            host.is_over()
-                || asked.get().is_multiple_of(64) && time.is_some_and(|time| started.elapsed() > time)
-        };
-        let lines = progress::Lines::new(self.progress, started);
-        let progress = |now: &search::Progress| lines.report(now);
-        let limits = Limits {
-            max_steps: self.max_steps,
-            preemptions: self.preemptions,
-            stop: &stop,
-            progress: &progress,
-            ..Limits::default()
-        };
-        let mut explorer = self.explorer(host);
-        (explorer.audit, explorer.keep_going) = (self.audit, self.keep_going);
-        let result = search(&mut explorer, &limits);
-        let mut exploration = report::exploration(self, host, &mut explorer, result);
-        exploration.seconds = started.elapsed().as_secs_f64();
-        exploration
-    }
-
-    fn explorer(&self, host: &Host) -> Explorer {
-        Explorer::with_objects(self.policy(), Rc::clone(&host.specified) as Rc<_>, self.commuting)
-    }
-
-    /// Runs one schedule.
-    pub fn replay<F: Fn() + 'static>(self, schedule: &str, body: F) -> Exploration {
-        let host = Host::new(Rc::new(body), &self.types, true);
-        let mut explorer = self.explorer(&host);
-        let limits = Limits { max_steps: self.max_steps, ..Limits::default() };
-        let result = match report::read_schedule(&host, schedule) {
-            Some(moves) => explorer.replay(&mut Explored(&host), &moves, &limits),
-            None => Err(search::Error::Impossible(0)),
-        };
-        report::exploration(&self, &host, &mut explorer, result)
-    }
-
-    fn policy(&self) -> Policy {
-        Policy { timeouts: self.timeouts, spurious: self.spurious, weak: self.spurious, fair_writers: true }
     }
 }
 

@@ -54,6 +54,7 @@ impl<T> Object<T> {
     /// # Panics
     ///
     /// In an exploration, if the type has no such method, or if its model says that the call fails.
+    #[track_caller]
     pub fn call<R: Debug>(&self, method: &str, arguments: &[&dyn Debug], run: impl FnOnce(&T) -> R) -> R {
         if !host::explored() {
             return run(&self.inside);

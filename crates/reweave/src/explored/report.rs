@@ -2,9 +2,13 @@
 
 use std::fmt::Write as _;
 
-use reweave_explore::{Error, Explorer, Failure, Move, Op, Outcome, Report, Stopped, ThreadId, tag};
+use reweave_explore::{
+    Error, Explorer, FOLLOWED, FOLLOWED_LONG, Failure, Move, Next, NodeId, Op, Outcome, Report, Shown,
+    Stopped, ThreadId, tag,
+};
 
 use super::host::Host;
+use super::places::{self, COUNTS};
 use super::progress::far;
 use super::{Builder, Engine, Exploration, Found, Verdict};
 
@@ -27,13 +31,13 @@ pub(super) fn exploration(
         }
     };
     let counts = report.counts;
-    let (verdict, mut text) = match &report.first {
-        Some((failure, schedule)) => failed(host, explorer, failure, schedule),
+    let (verdict, mut text) = match report.shown.first() {
+        Some(shown) => failed(host, explorer, shown, report.followed_long),
         None if report.proved => {
             let part = if explorer.item.prefix.is_empty() { "" } else { " that begins as this part" };
             let text = format!(
                 "explore: proved, no failure in any interleaving{part}\n  {}\n",
-                assumptions(builder, host)
+                assumptions(builder, host, report.unfollowed).join("; ")
             );
             (Verdict::Proved, text)
         }
@@ -41,7 +45,7 @@ pub(super) fn exploration(
             Verdict::Stopped,
             format!(
                 "explore: {}{}; no failure found, not proved\n",
-                stopped(builder, report.stopped),
+                stopped(builder, host, explorer, &report),
                 report.left_at.map(|now| format!(" after {}", far(&now))).unwrap_or_default()
             ),
         ),
@@ -62,14 +66,8 @@ pub(super) fn exploration(
             audit.runs, audit.twice, report.histories
         );
     }
-    let failures = found(host, explorer, &report, &verdict);
-    if failures.len() > 1 {
-        let _ = write!(text, "\n  {} failures:", failures.len());
-        for failure in &failures {
-            let first_line = failure.what.lines().next().unwrap_or_default();
-            let _ = write!(text, "\n    {}: {first_line}", failure.kind);
-        }
-    }
+    let failures = found(host, explorer, &report);
+    list(&mut text, &failures);
     Exploration {
         verdict,
         runs: counts.runs,
@@ -80,12 +78,25 @@ pub(super) fn exploration(
         engine: builder.engine,
         seconds: 0.0,
         text,
-        assumes: assumptions(builder, host),
+        assumes: assumptions(builder, host, report.unfollowed),
+        left_at: report.left_at.map(|now| (now.passes, now.share)),
         impossible: false,
     }
 }
 
-fn no_answer(builder: &Builder, text: String) -> Exploration {
+/// Says what fails, where it is more than one thing.
+fn list(text: &mut String, failures: &[Found]) {
+    if failures.len() < 2 {
+        return;
+    }
+    let _ = write!(text, "\n  {} failures:", failures.len());
+    for failure in failures {
+        let first_line = failure.what.lines().next().unwrap_or_default();
+        let _ = write!(text, "\n    {}: {first_line}", failure.kind);
+    }
+}
+
+pub(super) fn no_answer(builder: &Builder, text: String) -> Exploration {
     Exploration {
         verdict: Verdict::Stopped,
         runs: 0,
@@ -96,69 +107,71 @@ fn no_answer(builder: &Builder, text: String) -> Exploration {
         engine: builder.engine,
         seconds: 0.0,
         text,
-        assumes: String::new(),
+        assumes: Vec::new(),
+        left_at: None,
         impossible: false,
     }
 }
 
-/// The failures, the one with a schedule first, each once.
-fn found(host: &Host, explorer: &mut Explorer, report: &Report, verdict: &Verdict) -> Vec<Found> {
-    let Some((first, moves)) = &report.first else { return Vec::new() };
-    let schedule = match verdict {
-        Verdict::Failed { schedule } => Some(schedule.clone()),
-        _ => None,
-    };
-    let preemptions = Some(explorer.preemptions(moves));
-    let (kind, text) = what(host, explorer, first);
-    let mut all = vec![Found { kind, what: text, schedule, preemptions }];
-    for failure in &report.failures {
-        let (kind, text) = what(host, explorer, failure);
-        if !all.iter().any(|known| known.kind == kind && known.what == text) {
-            all.push(Found { kind, what: text, schedule: None, preemptions: None });
+/// The failures, each once. All were run.
+fn found(host: &Host, explorer: &mut Explorer, report: &Report) -> Vec<Found> {
+    let mut all: Vec<Found> = Vec::new();
+    for shown in &report.shown {
+        let (kind, what) = what(host, explorer, &shown.failure);
+        if !all.iter().any(|known| known.kind == kind && known.what == what) {
+            let schedule = Some(write_schedule(host, &shown.schedule));
+            let preemptions = Some(explorer.preemptions(&shown.schedule));
+            all.push(Found { kind, what, schedule, preemptions });
         }
     }
     all
 }
 
 /// What *proved* relies on.
-fn assumptions(builder: &Builder, host: &Host) -> String {
-    let mut text =
-        "for sequential consistency; communication through reweave's types only, `Arc` counts not observed; \
-                    readers wait for waiting writers or not; memory is never used again at the same address"
-            .to_owned();
-    if host.weaker() {
-        text.push_str("; orderings weaker than SeqCst were taken as SeqCst");
-    }
-    let (data, loops) = host.relies.get();
-    if data {
-        text.push_str("; data in locks changes through `&mut` only");
-    }
-    if loops {
-        text.push_str("; loops that wait keep nothing on the heap");
-    }
-    let specifications = host.specified.relied_on();
-    if !specifications.is_empty() {
-        text.push_str("; the specifications of ");
-        text.push_str(&specifications.join(", "));
-        text.push_str(" hold, and what happens inside of calls is not looked at");
-    }
-    if !builder.spurious {
-        text.push_str("; without spurious wake-ups and failures");
-    }
-    if !builder.timeouts {
-        text.push_str("; without time-outs");
-    }
-    text
+fn assumptions(builder: &Builder, host: &Host, unfollowed: usize) -> Vec<String> {
+    let mut all: Vec<String> = [
+        "for sequential consistency",
+        "communication through reweave's types only, `Arc` counts not observed",
+        "readers wait for waiting writers or not",
+        "memory is never used again at the same address",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    let mut add = |is_so: bool, text: &str| all.extend(is_so.then(|| text.to_owned()));
+    add(host.weaker(), "orderings weaker than SeqCst were taken as SeqCst");
+    add(host.relies.data.get(), "data in locks changes through `&mut` only");
+    add(
+        host.relies.loops.get(),
+        &format!("loops that wait were followed for {FOLLOWED} rounds, and go on as they did then"),
+    );
+    add(unfollowed > 0, &format!("but {unfollowed} of them, which never had to wait"));
+    add(host.relies.waits.get(), "loops around waits that may end without cause keep nothing on the heap");
+    let specifications = host.specified.relied_on().join(", ");
+    let calls = format!(
+        "the specifications of {specifications} hold, and what happens inside of calls is not looked at"
+    );
+    add(!specifications.is_empty(), &calls);
+    add(!builder.spurious, "without spurious wake-ups and failures");
+    add(!builder.timeouts, "without time-outs");
+    add(builder.audit == 0, "not audited: nothing is hidden from the search");
+    all
 }
 
-fn stopped(builder: &Builder, stopped: Stopped) -> String {
-    match stopped {
+fn stopped(builder: &Builder, host: &Host, explorer: &Explorer, report: &Report) -> String {
+    match report.stopped {
         Stopped::Asked => "stopped because the time was up".to_owned(),
-        Stopped::Steps => format!(
-            "stopped: a run took more than {} steps. A loop may wait for something without `yield_now` or `spin_loop`; \
-             or set `max_steps`",
-            builder.max_steps
-        ),
+        Stopped::Steps => {
+            let most = report.too_long.map(|(thread, node)| {
+                let name = host.names.borrow().show_thread(thread);
+                format!(", most of the last ones of {name}{}", at(host, explorer, node))
+            });
+            format!(
+                "stopped: a run took more than {} steps{}. A loop may wait for something without `yield_now` or \
+                 `spin_loop`, or count its rounds; or set `max_steps`",
+                builder.max_steps,
+                most.unwrap_or_default()
+            )
+        }
         Stopped::Sampled => "stopped after so many schedules by chance".to_owned(),
         Stopped::Complete => match builder.preemptions {
             Some(bound) => format!("all schedules with at most {bound} preemptions"),
@@ -168,21 +181,35 @@ fn stopped(builder: &Builder, stopped: Stopped) -> String {
     }
 }
 
+/// ` at lock mutex main#1 (src/queue.rs:12)`: the next step after a history.
+fn at(host: &Host, explorer: &Explorer, node: NodeId) -> String {
+    let Some(next) = explorer.next(node) else { return String::new() };
+    let place = places::show(next.place).map(|place| format!(" ({place})"));
+    format!(" at {}{}", show_op(host, &next.op), place.unwrap_or_default())
+}
+
 fn why(host: &Host, explorer: &Explorer, error: &Error) -> String {
+    if let Error::Counts(node) = error {
+        let name = host.names.borrow().show_thread(explorer.thread(*node));
+        return format!("{error}: {name}{}", at(host, explorer, *node));
+    }
     let Error::Differs(differs) = error else { return error.to_string() };
     let (first, now) = &*differs.steps;
     let thread = host.names.borrow().show_thread(explorer.thread(differs.node));
+    let place = |next: &Next| places::show(next.place).map(|place| format!(" ({place})")).unwrap_or_default();
     format!(
-        "{thread} did different things after the same observations: first {}, then {}. Something is hidden from the search: \
+        "{thread} did different things after the same observations: first {}{}, then {}{}. Something is hidden from the search: \
          a static, a std lock or atomic, the clock, random numbers, addresses, `Arc` counts",
         show_op(host, &first.op),
-        show_op(host, &now.op)
+        place(first),
+        show_op(host, &now.op),
+        place(now)
     )
 }
 
 /// The kind of a failure, and what it says.
 fn what(host: &Host, explorer: &Explorer, failure: &Failure) -> (&'static str, String) {
-    let names = |threads: &[(ThreadId, reweave_explore::NodeId)]| {
+    let names = |threads: &[(ThreadId, NodeId)]| {
         let names = host.names.borrow();
         threads.iter().map(|at| names.show_thread(at.0)).collect::<Vec<_>>().join(", ")
     };
@@ -221,37 +248,42 @@ fn columns(host: &Host, explorer: &mut Explorer, moves: &[Move]) -> String {
         let heads: Vec<String> = threads.iter().map(|&thread| format!("{:<WIDTH$}", name(thread))).collect();
         let _ = writeln!(text, "        {}", heads.concat().trim_end());
     }
-    for (index, (thread, op, outcome)) in steps.into_iter().enumerate() {
+    for (index, (thread, op, outcome, place)) in steps.into_iter().enumerate() {
         let column = threads.iter().position(|&other| other == thread).unwrap_or(0);
         let before = if beside { " ".repeat(column * WIDTH) } else { format!("{:<10} ", name(thread)) };
         let _ = writeln!(
             text,
-            "  {:>4}  {before}{}{}",
+            "  {:>4}  {before}{}{}{}",
             index + 1,
             show_op(host, &op),
-            show_outcome(&op, outcome)
+            show_outcome(&op, outcome),
+            places::show(place).map(|place| format!("  ({place})")).unwrap_or_default()
         );
     }
     text
 }
 
-fn failed(host: &Host, explorer: &mut Explorer, failure: &Failure, moves: &[Move]) -> (Verdict, String) {
-    let (_, what) = what(host, explorer, failure);
+fn failed(host: &Host, explorer: &mut Explorer, shown: &Shown, followed: bool) -> (Verdict, String) {
+    let (_, what) = what(host, explorer, &shown.failure);
     let mut text = format!("explore: FAILED  {what}\n");
-    text.push_str(&columns(host, explorer, moves));
-    let schedule = write_schedule(host, moves);
+    text.push_str(&columns(host, explorer, &shown.schedule));
+    if matches!(shown.failure, Failure::Livelock { .. }) && followed {
+        let _ = writeln!(text, "  each loop was followed for {FOLLOWED_LONG} rounds, and changed nothing");
+    }
+    if !shown.searched {
+        let _ = writeln!(text, "  the search for a smaller schedule was given up");
+    }
+    let schedule = write_schedule(host, &shown.schedule);
     let _ = writeln!(text, "  replay: REWEAVE_REPLAY=FILE with this in the file:\n  {schedule}");
     (Verdict::Failed { schedule }, text)
 }
 
 /// What blocked threads wait for.
-fn awaited(host: &Host, explorer: &Explorer, waiting: &[(ThreadId, reweave_explore::NodeId)]) -> String {
+fn awaited(host: &Host, explorer: &Explorer, waiting: &[(ThreadId, NodeId)]) -> String {
     let mut text = String::new();
     for &(thread, node) in waiting {
-        if let Some(next) = explorer.next(node) {
-            let name = host.names.borrow().show_thread(thread);
-            let _ = write!(text, "\n          {name} at {}", show_op(host, &next.op));
-        }
+        let name = host.names.borrow().show_thread(thread);
+        let _ = write!(text, "\n          {name}{}", at(host, explorer, node));
     }
     text
 }
@@ -316,11 +348,16 @@ pub(super) fn write_schedule(host: &Host, moves: &[Move]) -> String {
         let thread = names.show_thread(step.thread);
         if step.choice == 0 { thread } else { format!("{thread}:{}", step.choice) }
     };
-    moves.iter().map(word).collect::<Vec<_>>().join(" ")
+    let mut words: Vec<String> = moves.iter().map(word).collect();
+    if !host.counting.is_empty() {
+        words.insert(0, format!("{COUNTS}{}", host.counting.join(",")));
+    }
+    words.join(" ")
 }
 
 /// Reads such a schedule.
 pub(super) fn read_schedule(host: &Host, text: &str) -> Option<Vec<Move>> {
+    let (_, text) = places::counting(text);
     let mut names = host.names.borrow_mut();
     text.split_whitespace()
         .map(|word| {

@@ -65,7 +65,10 @@ impl PartResult {
         let mut text = format!("{RESULT}\noptions {}\nitem {} of {}\n", self.line, self.number, self.of);
         let _ = writeln!(text, "verdict {verdict}\nengine {engine}");
         let _ = writeln!(text, "runs {}\nstates {}\nexecutions {}", one.runs, one.states, one.executions);
-        let _ = writeln!(text, "seconds {}\nassumes {}", one.seconds, escaped(&one.assumes));
+        let _ = writeln!(text, "seconds {}", one.seconds);
+        for line in &one.assumes {
+            let _ = writeln!(text, "assumes {}", escaped(line));
+        }
         for name in &one.relied_on {
             let _ = writeln!(text, "relied {}", escaped(name));
         }
@@ -111,7 +114,8 @@ impl PartResult {
                 engine: if wanted("engine")? == "trace" { Engine::Trace } else { Engine::Saturate },
                 seconds: wanted("seconds")?.parse().map_err(|_| "`seconds` has no number".to_owned())?,
                 text: unescaped(&wanted("text")?),
-                assumes: unescaped(&wanted("assumes")?),
+                assumes: fields(text, "assumes").map(unescaped).collect(),
+                left_at: None,
                 impossible: false,
             },
         })

@@ -39,6 +39,7 @@ enum Scoped<'scope, T> {
 
 impl<T> ScopedJoinHandle<'_, T> {
     /// Waits for the end of the thread: what it returned, or its panic.
+    #[track_caller]
     pub fn join(self) -> Result<T> {
         match self.0 {
             Scoped::Explored { id, slot, joined } => {
@@ -58,6 +59,7 @@ impl<T> fmt::Debug for ScopedJoinHandle<'_, T> {
 
 impl<'scope> Scope<'scope, '_> {
     /// Starts a thread that may borrow from outside of the scope.
+    #[track_caller]
     pub fn spawn<F, T>(&'scope self, run: F) -> ScopedJoinHandle<'scope, T>
     where
         F: FnOnce() -> T + Send + 'scope,
@@ -87,6 +89,7 @@ impl fmt::Debug for Scope<'_, '_> {
 }
 
 /// Waits for the threads of a scope that nobody joined; whether one of them panicked.
+#[track_caller]
 fn wait_all(started: &RefCell<Vec<Started>>) -> bool {
     let mut panicked = false;
     loop {
@@ -110,6 +113,7 @@ impl Drop for Waits<'_> {
 }
 
 /// Runs a closure that may start threads which borrow from here, and waits for them.
+#[track_caller]
 pub fn scope<'env, F, T>(run: F) -> T
 where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,

@@ -47,6 +47,7 @@ enum Kind {
 
 impl Thread {
     /// Lets the thread go on where it is parked, or will be.
+    #[track_caller]
     pub fn unpark(&self) {
         match &self.0 {
             Kind::Explored(thread, _) => {
@@ -95,12 +96,14 @@ pub fn current() -> Thread {
 
 /// Lets others go first. A thread that comes back to it knowing no more waits until there is something to know.
 #[inline(always)]
+#[track_caller]
 pub fn yield_now() {
     let round = host::explored() && spin::round(u64::MAX, 1);
     yielded(round);
 }
 
 #[inline(never)]
+#[track_caller]
 fn yielded(round: bool) {
     if !host::explored() {
         real::yield_now();
@@ -113,6 +116,7 @@ fn yielded(round: bool) {
 
 /// Sleeps. Explored threads take no time: it lets others go first.
 #[inline(always)]
+#[track_caller]
 pub fn sleep(time: Duration) {
     if host::explored() {
         yield_now();
@@ -123,6 +127,7 @@ pub fn sleep(time: Duration) {
 
 /// Waits for the thread's token.
 #[inline(always)]
+#[track_caller]
 pub fn park() {
     let round = host::explored() && spin::round(u64::MAX - 1, 0);
     parked(round, None);
@@ -130,12 +135,14 @@ pub fn park() {
 
 /// Waits for the thread's token, but not longer than this. In an exploration the time may be up at once, or never.
 #[inline(always)]
+#[track_caller]
 pub fn park_timeout(time: Duration) {
     let round = host::explored() && spin::round(u64::MAX - 1, 0);
     parked(round, Some(time));
 }
 
 #[inline(never)]
+#[track_caller]
 fn parked(round: bool, time: Option<Duration>) {
     assert!(!host::scoped_now(), "a call on an object with a specification parks");
     if host::explored() {
@@ -158,6 +165,7 @@ enum Handle<T> {
 
 impl<T> JoinHandle<T> {
     /// Waits for the end of the thread: what it returned, or its panic.
+    #[track_caller]
     pub fn join(self) -> Result<T> {
         match self.0 {
             Handle::Explored { id, slot, .. } => join(id, &slot),
@@ -181,6 +189,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
     }
 }
 
+#[track_caller]
 pub(super) fn join<T>(id: search::ThreadId, slot: &Slot<T>) -> Result<T> {
     spin::stop();
     host::step(Op::Join { thread: id });
@@ -189,6 +198,7 @@ pub(super) fn join<T>(id: search::ThreadId, slot: &Slot<T>) -> Result<T> {
 }
 
 /// Starts a thread.
+#[track_caller]
 pub fn spawn<F, T>(run: F) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,
@@ -201,6 +211,7 @@ where
 }
 
 /// Starts an explored thread, or gives the closure back.
+#[track_caller]
 pub(super) fn explore<'a, F, T>(
     run: F,
     name: Option<String>,
@@ -237,6 +248,7 @@ where
 }
 
 /// Starts explored threads that all do the same.
+#[track_caller]
 pub(crate) fn explore_same<F: Fn() + 'static>(count: u32, run: &Arc<F>) -> Vec<search::ThreadId> {
     let mut threads = Vec::new();
     spin::stop();
@@ -260,6 +272,7 @@ pub(crate) fn explore_same<F: Fn() + 'static>(count: u32, run: &Arc<F>) -> Vec<s
 }
 
 /// Waits for all of them; whether one of them panicked.
+#[track_caller]
 pub(crate) fn join_all(threads: Vec<search::ThreadId>) -> bool {
     spin::stop();
     host::step(Op::JoinAll { threads }).tag & search::tag::POISONED != 0
@@ -305,6 +318,7 @@ impl Builder {
     }
 
     /// Starts it.
+    #[track_caller]
     pub fn spawn<F, T>(self, run: F) -> io::Result<JoinHandle<T>>
     where
         F: FnOnce() -> T + Send + 'static,

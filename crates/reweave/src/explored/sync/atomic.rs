@@ -34,6 +34,7 @@ impl Cell {
     }
 
     #[inline(never)]
+    #[track_caller]
     fn load(cell: ObjectId, round: bool) -> u64 {
         if round {
             waits();
@@ -44,12 +45,14 @@ impl Cell {
     }
 
     #[inline(never)]
+    #[track_caller]
     fn store(cell: ObjectId, value: u64) {
         spin::stop();
         host::step(Op::Write { cell, value, plain: false });
     }
 
     #[inline(never)]
+    #[track_caller]
     fn update(cell: ObjectId, function: Function, operand: u64, bits: u32, round: bool) -> (u64, u64) {
         if round {
             waits();
@@ -66,6 +69,7 @@ impl Cell {
     }
 
     #[inline(never)]
+    #[track_caller]
     fn exchange(cell: ObjectId, expected: u64, new: u64, weak: bool, again: bool) -> Outcome {
         // A weak exchange that failed without cause, and came back knowing no more, would do so again: once is enough. A
         // strong one waits.
@@ -83,10 +87,11 @@ impl Cell {
 }
 
 /// Waits until something changes that the thread saw.
+#[track_caller]
 pub(crate) fn waits() {
-    host::host(|host| host.relies.set((host.relies.get().0, true)));
+    host::host(|host| host.relies.loops.set(true));
     host::step(Op::Await { watched: spin::seen() });
-    spin::stop();
+    spin::waited();
 }
 
 /// How many looks in a row make a thread worth comparing with itself.
@@ -102,6 +107,7 @@ macro_rules! common {
 
             /// What it has.
             #[inline(always)]
+            #[track_caller]
             pub fn load(&self, ordering: Ordering) -> $type {
                 match self.cell.get(ordering) {
                     Some(cell) => $from(Cell::load(cell, spin::round(u64::from(cell.0) << 8, SUSPICIOUS))),
@@ -110,6 +116,7 @@ macro_rules! common {
             }
 
             /// Has it have this.
+            #[track_caller]
             pub fn store(&self, value: $type, ordering: Ordering) {
                 match self.cell.get(ordering) {
                     Some(cell) => {
@@ -122,6 +129,7 @@ macro_rules! common {
 
             /// Has it have this; what it had.
             #[inline(always)]
+            #[track_caller]
             pub fn swap(&self, value: $type, ordering: Ordering) -> $type {
                 match self.cell.get(ordering) {
                     Some(cell) => {
@@ -136,6 +144,7 @@ macro_rules! common {
 
             /// Has it have `new` if it has `current`; what it had.
             #[inline(always)]
+            #[track_caller]
             pub fn compare_exchange(
                 &self,
                 current: $type,
@@ -154,6 +163,7 @@ macro_rules! common {
 
             /// The same, but it may fail without cause.
             #[inline(always)]
+            #[track_caller]
             pub fn compare_exchange_weak(
                 &self,
                 current: $type,
@@ -170,6 +180,7 @@ macro_rules! common {
                 }
             }
 
+            #[track_caller]
             fn exchanged(
                 &self,
                 cell: ObjectId,
@@ -189,6 +200,7 @@ macro_rules! common {
 
             /// Changes it by a function, again and again until nobody came in between.
             #[inline(always)]
+            #[track_caller]
             pub fn fetch_update<F>(&self, set: Ordering, fetch: Ordering, mut change: F) -> Result<$type, $type>
             where
                 F: FnMut($type) -> Option<$type>,
@@ -204,6 +216,7 @@ macro_rules! common {
             }
 
             /// What it has, of one that nobody else can reach.
+            #[track_caller]
             pub fn into_inner(self) -> $type {
                 self.load(Ordering::SeqCst)
             }
@@ -228,6 +241,7 @@ macro_rules! fetch {
         impl $name {
             $(
                 /// Changes it; what it had.
+                #[track_caller]
                 pub fn $method(&self, value: $type, ordering: Ordering) -> $type {
                     match self.cell.get(ordering) {
                         Some(cell) => {

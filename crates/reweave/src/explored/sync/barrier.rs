@@ -39,6 +39,7 @@ impl Barrier {
     }
 
     /// Waits for the others.
+    #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
         match self.id.get() {
             Some(barrier) => {

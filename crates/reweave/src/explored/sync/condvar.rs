@@ -35,6 +35,7 @@ impl Condvar {
 
     /// Gives the lock up, waits until it is notified, and holds the lock again.
     #[inline(always)]
+    #[track_caller]
     pub fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
         let round = self.round();
         match self.wait_for(guard, None, round) {
@@ -45,6 +46,7 @@ impl Condvar {
 
     /// Waits as long as the condition holds.
     #[inline(always)]
+    #[track_caller]
     pub fn wait_while<'a, T: ?Sized, F>(
         &self,
         mut guard: MutexGuard<'a, T>,
@@ -61,6 +63,7 @@ impl Condvar {
 
     /// Waits, but not longer than this. In an exploration the time may be up at once, or never.
     #[inline(always)]
+    #[track_caller]
     pub fn wait_timeout<'a, T: ?Sized>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -72,6 +75,7 @@ impl Condvar {
 
     /// Waits as long as the condition holds, but not longer than this.
     #[inline(always)]
+    #[track_caller]
     pub fn wait_timeout_while<'a, T: ?Sized, F>(
         &self,
         mut guard: MutexGuard<'a, T>,
@@ -98,15 +102,18 @@ impl Condvar {
     }
 
     /// Wakes one who waits.
+    #[track_caller]
     pub fn notify_one(&self) {
         self.notify(false);
     }
 
     /// Wakes all who wait.
+    #[track_caller]
     pub fn notify_all(&self) {
         self.notify(true);
     }
 
+    #[track_caller]
     fn notify(&self, all: bool) {
         match self.id.get() {
             Some(condition) => {
@@ -120,11 +127,13 @@ impl Condvar {
 
     /// Whether the caller waited here before, knowing as much.
     #[inline(always)]
+    #[track_caller]
     fn round(&self) -> bool {
         self.id.get().is_some_and(|condition| spin::round(u64::from(condition.0), 0))
     }
 
     #[inline(never)]
+    #[track_caller]
     fn wait_for<'a, T: ?Sized>(
         &self,
         guard: MutexGuard<'a, T>,

@@ -27,6 +27,7 @@ pub struct Weak<T: ?Sized> {
 }
 
 /// Adds to the count, or takes away: how that went, if it is a step.
+#[track_caller]
 fn counted(count: Id, up: bool) -> Option<u32> {
     let cell = count.get()?;
     spin::stop();
@@ -40,6 +41,7 @@ impl<T> Arc<T> {
     }
 
     /// The value, if there is no other owner; else the owner.
+    #[track_caller]
     pub fn try_unwrap(mut this: Arc<T>) -> Result<T, Arc<T>> {
         if let Some(cell) = this.count.get() {
             spin::stop();
@@ -56,6 +58,7 @@ impl<T> Arc<T> {
     }
 
     /// The value, if this owner is the last. Of owners that do so at the same time, one gets it.
+    #[track_caller]
     pub fn into_inner(mut this: Arc<T>) -> Option<T> {
         counted(this.count, false);
         sync::Arc::into_inner(this.inside.take()?)
@@ -72,6 +75,7 @@ impl<T: ?Sized> Arc<T> {
 
     /// How many own the value.
     #[must_use]
+    #[track_caller]
     pub fn strong_count(this: &Arc<T>) -> usize {
         if let Some(cell) = this.count.get() {
             spin::stop();
@@ -81,6 +85,7 @@ impl<T: ?Sized> Arc<T> {
     }
 
     /// The value, if there is no other owner.
+    #[track_caller]
     pub fn get_mut(this: &mut Arc<T>) -> Option<&mut T> {
         if Arc::strong_count(this) != 1 {
             return None;
@@ -90,6 +95,7 @@ impl<T: ?Sized> Arc<T> {
 
     /// One that does not own the value.
     #[must_use]
+    #[track_caller]
     pub fn downgrade(this: &Arc<T>) -> Weak<T> {
         Weak { count: this.count, inside: sync::Arc::downgrade(this.real()) }
     }
@@ -104,6 +110,7 @@ impl<T: ?Sized> Arc<T> {
 impl<T: ?Sized> Weak<T> {
     /// An owner, if there is one still.
     #[must_use]
+    #[track_caller]
     pub fn upgrade(&self) -> Option<Arc<T>> {
         if counted(self.count, true).is_some_and(|went| went & tag::FAILED != 0) {
             return None;

@@ -61,7 +61,7 @@ impl Id {
 fn given_up<T: ?Sized>(value: &T, changed: bool, observed: u64) -> Data {
     match data::of(value) {
         Data::Version if !changed => {
-            host::host(|host| host.relies.set((true, host.relies.get().1)));
+            host::host(|host| host.relies.data.set(true));
             Data::Value(observed)
         }
         data => data,

@@ -28,6 +28,7 @@ impl<T> Queue<T> {
     }
 
     #[inline(never)]
+    #[track_caller]
     fn receive_timed(&self, round: bool) -> Result<T, RecvTimeoutError> {
         let early = spin::early(round);
         let outcome = host::step(Op::Receive { channel: self.channel, timed: true, early });
@@ -42,6 +43,7 @@ impl<T> Queue<T> {
         self.pop().ok_or(RecvTimeoutError::Disconnected)
     }
 
+    #[track_caller]
     fn send(&self, message: T) -> Result<(), SendError<T>> {
         spin::stop();
         let outcome = host::step(Op::Send { channel: self.channel, message: data::of(&message) });
@@ -101,6 +103,7 @@ pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
 
 impl<T> Sender<T> {
     /// Sends.
+    #[track_caller]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         match &self.0 {
             Side::Explored(queue) => queue.send(message),
@@ -111,6 +114,7 @@ impl<T> Sender<T> {
 
 impl<T> SyncSender<T> {
     /// Waits for room, and sends.
+    #[track_caller]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         match &self.0 {
             Side::Explored(queue) => queue.send(message),
@@ -119,6 +123,7 @@ impl<T> SyncSender<T> {
     }
 
     /// Sends if there is room.
+    #[track_caller]
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         let queue = match &self.0 {
             Side::Explored(queue) => queue,
@@ -137,6 +142,7 @@ impl<T> SyncSender<T> {
 
 impl<T> Receiver<T> {
     /// Waits for a message.
+    #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         match &self.0 {
             Side::Explored(queue) => {
@@ -150,6 +156,7 @@ impl<T> Receiver<T> {
     }
 
     /// Takes a message if there is one.
+    #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         let queue = match &self.0 {
             Side::Explored(queue) => queue,
@@ -166,6 +173,7 @@ impl<T> Receiver<T> {
 
     /// Waits for a message, but not longer than this. In an exploration the time may be up at once, or never.
     #[inline(always)]
+    #[track_caller]
     pub fn recv_timeout(&self, time: Duration) -> Result<T, RecvTimeoutError> {
         let queue = match &self.0 {
             Side::Explored(queue) => queue,
@@ -176,11 +184,13 @@ impl<T> Receiver<T> {
     }
 
     /// Messages, until there are no senders any more.
+    #[track_caller]
     pub fn iter(&self) -> impl Iterator<Item = T> {
         std::iter::from_fn(|| self.recv().ok())
     }
 
     /// Messages, until there are none just now.
+    #[track_caller]
     pub fn try_iter(&self) -> impl Iterator<Item = T> {
         std::iter::from_fn(|| self.try_recv().ok())
     }
@@ -208,6 +218,7 @@ impl<T> IntoIterator for Receiver<T> {
 }
 
 impl<T, R: Clone> Side<T, R> {
+    #[track_caller]
     fn another(&self) -> Side<T, R> {
         match self {
             Side::Explored(queue) => {
@@ -221,6 +232,7 @@ impl<T, R: Clone> Side<T, R> {
 }
 
 impl<T, R> Side<T, R> {
+    #[track_caller]
     fn gone(&self) {
         if let Side::Explored(queue) = self {
             spin::stop();

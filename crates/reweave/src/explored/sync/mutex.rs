@@ -56,6 +56,7 @@ impl<T> Mutex<T> {
     }
 
     /// What is inside.
+    #[track_caller]
     pub fn into_inner(self) -> LockResult<T> {
         let poisoned = self.observe();
         let value = self.data.into_inner();
@@ -65,6 +66,7 @@ impl<T> Mutex<T> {
 
 impl<T: ?Sized> Mutex<T> {
     /// Waits until nobody holds the mutex, and holds it.
+    #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         if let Some(lock) = self.id.get() {
             spin::stop();
@@ -79,6 +81,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Holds the mutex if nobody does.
+    #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         if let Some(lock) = self.id.get() {
             let outcome = host::step(Op::TryLock { lock, recursive: false, may_fail: false });
@@ -97,6 +100,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Whether somebody panicked who held it.
+    #[track_caller]
     pub fn is_poisoned(&self) -> bool {
         if let Some(lock) = self.id.get() {
             spin::stop();
@@ -106,6 +110,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Makes a step of looking at data that nobody else can reach: what it is depends on who had it before.
+    #[track_caller]
     fn observe(&self) -> bool {
         let Some(lock) = self.id.get() else { return self.poisoned.load(Ordering::Relaxed) };
         spin::stop();
@@ -117,6 +122,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Forgets that somebody panicked who held it.
+    #[track_caller]
     pub fn clear_poison(&self) {
         if let Some(lock) = self.id.get() {
             spin::stop();
@@ -126,6 +132,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// What is inside, which nobody else can reach.
+    #[track_caller]
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         let poisoned = self.observe();
         let value = self.data.get_mut();

@@ -28,6 +28,7 @@ impl Drop for Ending {
 }
 
 /// Whether the caller has to initialise; if not, what the one who did left.
+#[track_caller]
 fn begin(once: ObjectId) -> Result<(), u64> {
     spin::stop();
     let outcome = host::step(Op::Initialise { once });
@@ -48,6 +49,7 @@ impl Once {
     }
 
     /// Runs it, unless somebody did; waits while somebody does.
+    #[track_caller]
     pub fn call_once<F: FnOnce()>(&self, run: F) {
         let Some(once) = self.id.get() else { return self.real.call_once(run) };
         match begin(once) {
@@ -61,6 +63,7 @@ impl Once {
     }
 
     /// Whether it is done.
+    #[track_caller]
     pub fn is_completed(&self) -> bool {
         let Some(once) = self.id.get() else { return self.real.is_completed() };
         spin::stop();
@@ -88,6 +91,7 @@ impl<T> OnceLock<T> {
     }
 
     /// What is in it.
+    #[track_caller]
     pub fn get(&self) -> Option<&T> {
         if let Some(once) = self.id.get() {
             spin::stop();
@@ -99,6 +103,7 @@ impl<T> OnceLock<T> {
     }
 
     /// Fills it; gives the value back if it is full.
+    #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
         if let Some(once) = self.id.get() {
             if begin(once).is_err() {
@@ -111,6 +116,7 @@ impl<T> OnceLock<T> {
     }
 
     /// What is in it, made by the function if there is nothing.
+    #[track_caller]
     pub fn get_or_init<F: FnOnce() -> T>(&self, make: F) -> &T {
         let Some(once) = self.id.get() else { return self.real.get_or_init(make) };
         if begin(once).is_ok() {
@@ -123,6 +129,7 @@ impl<T> OnceLock<T> {
     }
 
     /// What is in it, of one that nobody else can reach.
+    #[track_caller]
     pub fn into_inner(self) -> Option<T> {
         self.get()?;
         self.real.into_inner()
@@ -154,6 +161,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     }
 
     /// The value.
+    #[track_caller]
     pub fn force(this: &LazyLock<T, F>) -> &T {
         this.cell.get_or_init(|| {
             let make = this.make.lock().unwrap_or_else(sync::PoisonError::into_inner).take();

@@ -60,22 +60,22 @@ impl<T> RwLock<T> {
     }
 
     /// What is inside.
+    #[track_caller]
     pub fn into_inner(self) -> LockResult<T> {
         let poisoned = self.observe();
         result(self.data.into_inner(), poisoned)
     }
 }
-
 fn result<A>(inside: A, poisoned: bool) -> LockResult<A> {
     if poisoned { Err(PoisonError::new(inside)) } else { Ok(inside) }
 }
-
 fn failed(outcome: Outcome) -> bool {
     outcome.tag & tag::FAILED != 0
 }
 
 impl<T: ?Sized> RwLock<T> {
     /// Waits until nobody writes, and reads.
+    #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         if let Some(lock) = self.id.get() {
             spin::stop();
@@ -86,6 +86,7 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Reads if nobody writes.
+    #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         if let Some(lock) = self.id.get() {
             let outcome = host::step(Op::TryReadLock { lock });
@@ -105,6 +106,7 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Waits until nobody reads or writes, and writes.
+    #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         if let Some(lock) = self.id.get() {
             spin::stop();
@@ -115,6 +117,7 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Writes if nobody reads or writes.
+    #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         if let Some(lock) = self.id.get() {
             let outcome = host::step(Op::TryWriteLock { lock });
@@ -134,6 +137,7 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Whether somebody panicked who wrote.
+    #[track_caller]
     pub fn is_poisoned(&self) -> bool {
         if let Some(lock) = self.id.get() {
             spin::stop();
@@ -143,6 +147,7 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Makes a step of looking at data that nobody else can reach: what it is depends on who had it before.
+    #[track_caller]
     fn observe(&self) -> bool {
         let Some(lock) = self.id.get() else { return self.poisoned.load(Ordering::Relaxed) };
         spin::stop();
@@ -154,6 +159,7 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Forgets that somebody panicked who wrote.
+    #[track_caller]
     pub fn clear_poison(&self) {
         if let Some(lock) = self.id.get() {
             spin::stop();
@@ -163,19 +169,17 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// What is inside, which nobody else can reach.
+    #[track_caller]
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         let poisoned = self.observe();
         result(self.data.get_mut(), poisoned)
     }
-
     fn shared(&self, outcome: Outcome) -> LockResult<RwLockReadGuard<'_, T>> {
         result(RwLockReadGuard { lock: self, _real: None }, outcome.tag & tag::POISONED != 0)
     }
-
     fn alone(&self, outcome: Outcome) -> LockResult<RwLockWriteGuard<'_, T>> {
         result(self.writer(None, outcome.value), outcome.tag & tag::POISONED != 0)
     }
-
     fn writer<'a>(
         &'a self,
         real: Option<sync::RwLockWriteGuard<'a, ()>>,
@@ -188,6 +192,7 @@ impl<T: ?Sized> RwLock<T> {
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     /// Goes on as a reader, with no other writer in between.
+    #[track_caller]
     pub fn downgrade(guard: RwLockWriteGuard<'a, T>) -> RwLockReadGuard<'a, T> {
         let lock = guard.lock;
         if let Some(id) = lock.id.get() {

@@ -1,7 +1,4 @@
 //! The programs of `examples/bugs`: their fixed twins are sufficient, their half-fixed ones are not.
-//!
-//! A third of them in each state of the sources, another third in the next; all with
-//! `REWEAVE_ALL_TWINS=1`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,41 +54,10 @@ fn check(source: &Path) {
     assert_eq!(said["schedules"].as_array().map(Vec::len), Some(1), "{name}: {said:#}");
 }
 
-const THIRDS: usize = 3;
-
-/// Whose turn it is: the sources of all crates say, so that the same sources give the same tests,
-/// and each change of any of them may give others.
-fn turn() -> usize {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("..")];
-    while let Some(folder) = folders.pop() {
-        let all = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
-        let mut all: Vec<PathBuf> = all.collect();
-        all.sort();
-        for path in all {
-            let name = path.file_name().unwrap_or_default();
-            if path.is_dir() && name != "target" && name != "node_modules" {
-                folders.push(path);
-            } else if path.extension().is_some_and(|end| end == "rs") {
-                for byte in fs::read(&path).expect("a source") {
-                    hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-                }
-            }
-        }
-    }
-    (hash >> 32) as usize % THIRDS
-}
-
-/// Checks every `of`th program that is left of those to be checked.
+/// Checks every `of`th program.
 fn check_part(part: usize, of: usize) {
-    if !has_plugin() {
-        return;
-    }
-    let all = std::env::var_os("REWEAVE_ALL_TWINS").is_some();
-    let turn = turn();
-    let chosen = programs().into_iter().enumerate().filter(|(number, _)| all || number % THIRDS == turn);
-    for (_, source) in chosen.filter(|(number, _)| number / THIRDS % of == part) {
-        check(&source);
+    if has_plugin() {
+        programs().iter().skip(part).step_by(of).for_each(|source| check(source));
     }
 }
 

@@ -7,7 +7,7 @@
 //! threads do but some of their freedom, and holds in every model.
 //!
 //! What is given is a *region*: as many bytes as the recorder said, or the whole block or variable.
-//! Of a stack nobody knows where its variables end: there it is a page.
+//! Where the variables of a stack end is not known: there it is a page.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::page_table::PAGE_BYTES;
 /// A region, by its object and where it begins.
 pub(crate) type Region = (u32, u64);
 
-/// Who was there.
+/// The threads that use a region.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Users {
     One(u32),

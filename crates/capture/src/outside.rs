@@ -4,7 +4,7 @@
 //! schedule can have a call find it otherwise. Both are left out, as memory of that sort is.
 //!
 //! So is what Rust's standard library maps by itself: where each thread handles signals about its
-//! stack. Nobody else touches that memory or learns where it is, and no result of the calls but an
+//! stack. No other code touches that memory or learns where it is, and no result of the calls but an
 //! address depends on what else is mapped.
 
 use hashbrown::{HashMap, HashSet};

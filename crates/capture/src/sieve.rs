@@ -1,7 +1,7 @@
 //! The second way through a recording, up to the events that a trace may have.
 //!
 //! Most of what is recorded concerns one thread only. So this counts every event and passes on few, and it does so beside
-//! whoever writes the trace.
+//! the writer of the trace.
 
 use std::ops::Range;
 use std::path::Path;
@@ -24,7 +24,7 @@ const BATCHES: usize = 8;
 #[derive(Clone, Copy)]
 pub(crate) struct Passed {
     pub(crate) event: RawEvent,
-    /// The how-manieth event of its thread at its place of code, counted from 1.
+    /// Its index among the events of its thread at its instruction, counted from 1.
     pub(crate) occurrence: u64,
     /// How many events of its thread were in the program so far, this one included.
     pub(crate) own: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Passed {
 /// What a sieve has to know.
 pub(crate) struct Sieve {
     shared: SharedWords,
-    /// Whether to pass on bytes that are read in turn, whoever's they are.
+    /// Whether to pass on bytes that are read in turn, of all threads.
     in_turn: bool,
     /// Whether to pass on everything.
     pub(crate) all: bool,
@@ -43,7 +43,7 @@ pub(crate) struct Sieve {
 
 impl Sieve {
     /// Passes on accesses to the words that are `shared`, and all that is no access to memory; `program` is where the
-    /// program itself lies. Bytes that are read `in_turn` decide what comes next, whoever's they are.
+    /// program itself lies. Bytes that are read `in_turn` decide what comes next, of all threads.
     pub(crate) fn new(shared: SharedWords, program: Range<u64>, in_turn: bool) -> Sieve {
         Sieve { shared, in_turn, all: false, counts: Counts::new(program), batch: Vec::with_capacity(BATCH) }
     }

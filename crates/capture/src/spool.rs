@@ -2,7 +2,7 @@
 //!
 //! Bytes are handed over in large buffers. A thread of its own writes them, so that neither the program nor the encoding
 //! waits for the operating system while there is something to do. What it has not come to stays in memory, up to a bound;
-//! from there on, and at the end, whoever waits writes himself.
+//! from there on, and at the end, the thread that waits writes itself.
 //!
 //! The operating system's cache is passed by where the disk keeps pace: filling the cache takes a processor that the program
 //! or the encoding could use. Such writes begin and end at multiples of a page, in memory and in the file: so every

@@ -27,7 +27,7 @@ pub trait Program {
         false
     }
 
-    /// A thread that waits at an [`Op::Await`] goes round its loop so many times with what it saw;
+    /// A thread that waits at an [`Op::Await`] goes round its loop `rounds` times with what it saw;
     /// `same` is whether that is still so. The run is then ended.
     fn go_round(&mut self, _thread: ThreadId, _rounds: u32, _same: bool) -> Rounds {
         Rounds::Same

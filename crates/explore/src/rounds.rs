@@ -3,7 +3,7 @@
 //!
 //! A thread that comes back to where it was, knowing no more, waits ([`Op::Await`]) instead of
 //! going round for ever. Whether it *is* where it was, a program may not be able to see: a loop may
-//! count its rounds where nobody looks. So each history that waits is followed once, in a run of
+//! count its rounds where no step shows. So each history that waits is followed once, in a run of
 //! its own or at the end of one that ends there: the thread goes round with what it saw, and has to
 //! do the same each time. Before a livelock is reported, its loops are followed for much longer.
 

@@ -113,7 +113,7 @@ fn schedule(finding: &Finding, shown: Option<Shown<'_>>, color: bool) -> String 
     text
 }
 
-/// So many reads that observe something new are told one by one.
+/// How many reads that observe something new are listed one by one.
 const MOST_NEW: usize = 5;
 
 /// What reads observe in the schedule that they did not in the recorded run, and why that does no

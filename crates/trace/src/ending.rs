@@ -17,7 +17,7 @@ pub struct Ending {
     pub status: u8,
     /// The threads that waited, each with what for.
     pub waits: Vec<(String, String)>,
-    /// The functions that were called and of which nobody knows what they depend on.
+    /// The functions that were called and of which it is not known what they depend on.
     pub unlisted: Vec<String>,
 }
 

@@ -40,7 +40,7 @@ struct Tally {
     findings_left: AtomicU64,
 }
 
-/// So many findings of a program are replayed; all in a campaign.
+/// How many findings of a program are replayed; all in a campaign.
 fn most_findings() -> usize {
     if std::env::var_os("REWEAVE_CAMPAIGN").is_some() { usize::MAX } else { 3 }
 }

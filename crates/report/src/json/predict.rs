@@ -57,7 +57,7 @@ pub struct TraceResult {
     /// How many more findings there were without that.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ordered_by_libraries: u64,
-    /// Functions that were called and of which nobody knows what they depend on.
+    /// Functions that were called and of which it is not known what they depend on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unlisted: Vec<String>,
     /// The program and its arguments, where findings were replayed on it.

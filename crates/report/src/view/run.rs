@@ -11,7 +11,7 @@ use super::news::News;
 use super::{Next, Reads, State, ThreadState, VariableState};
 use crate::event;
 
-/// So many events of a thread before the machine's start are looked at for locks that it may hold.
+/// How many events of a thread before the machine's start are searched for locks that it may hold.
 const BACK: usize = 20_000;
 
 /// The machine, and the state that was shown last.

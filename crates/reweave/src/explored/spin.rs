@@ -5,7 +5,7 @@
 //! What a loop keeps elsewhere is not compared. Therefore a loop is *followed*: the thread goes
 //! round with the answers that it got on the round that it ended, and has to ask the same each time
 //! and come back to the same registers and stack. A loop that does not counts its rounds where
-//! nobody looks: it is named, and the search begins again without taking it for one that waits.
+//! no step shows: it is named, and the search begins again without taking it for one that waits.
 
 use std::cell::Cell;
 use std::panic::Location;

@@ -32,7 +32,7 @@ pub(super) fn failure(ended: &Ended) -> Option<Ending> {
     Some(Ending { status: ended.exit.code(), waits, ..Ending::default() })
 }
 
-/// The functions that were called and of which nobody knows what they depend on.
+/// The functions that were called and of which it is not known what they depend on.
 pub(super) fn unlisted(notes: &[String]) -> Vec<String> {
     let names = notes.iter().filter_map(|note| note.strip_prefix("unlisted ").map(str::to_owned));
     names.collect::<BTreeSet<_>>().into_iter().collect()

@@ -24,7 +24,7 @@ pub(super) use claims::{BugClaim, Settled};
 const ORDINARY: u32 = 3;
 /// From so many traces a claim is tried.
 const TRIES: u32 = 3;
-/// So many bugs are steered at before the program runs as it likes; the others are afterwards.
+/// How many bugs are steered at before the program runs as it likes; the others are afterwards.
 const STEERED: usize = 6;
 
 /// What is run next.

@@ -1,7 +1,7 @@
 //! Memory that is given away: to a function of which it is not recorded what it reads and writes
 //! there.
 //!
-//! It is one that nobody has looked at, or one that writes a structure as a whole. The call is an
+//! It is one that was not reviewed, or one that writes a structure as a whole. The call is an
 //! update of a variable that stands for that memory, and `reweave record` puts every other access
 //! to it between two events of that variable. So each call finds there, and leaves there, what it
 //! did in the recorded run. Where it is not known how much the function may touch, it is the whole

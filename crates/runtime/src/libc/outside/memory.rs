@@ -142,7 +142,7 @@ pub(crate) const fn memory(what: What, a: u32, b: u32, c: u32) -> u32 {
     MEMORY << 24 | (what as u32) << 16 | a << 8 | b << 4 | c
 }
 
-/// One use of so many words of four bytes.
+/// One use of a number of words of four bytes.
 pub(crate) const fn memory_words(what: What, a: u32, count: u32) -> u32 {
     assert!(count < 1 << 8);
     memory(what, a, count >> 4, count & 15)

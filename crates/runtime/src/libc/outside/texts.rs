@@ -99,7 +99,7 @@ pub(crate) const fn given(a: u32) -> u32 {
     memory(Given, a, 0, 0)
 }
 
-/// Gives so many words of four bytes away.
+/// Gives a number of words of four bytes away.
 pub(crate) const fn given_words(a: u32, count: u32) -> u32 {
     memory_words(GivenWords, a, count)
 }

@@ -16,7 +16,7 @@ impl After<'_, '_> {
             Ok(ported) => ported,
             Err(why) => {
                 let said = format!("the schedule of {} cannot be taken over: {why}", bug.found.title);
-                // Where all of the bug is still there, it may come, and nobody tried.
+                // Where all of the bug is still there, it may come, and was not tried.
                 match self.is_changed(&bug.found.about) {
                     true => self.notes.push(said),
                     false => _ = self.gaps.insert(said),

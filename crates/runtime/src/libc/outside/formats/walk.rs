@@ -120,7 +120,7 @@ pub(super) enum Takes {
         is_long: bool,
     },
     None,
-    /// Nobody knows, nor what comes after it.
+    /// Not known, nor what comes after it.
     Unknown,
 }
 
